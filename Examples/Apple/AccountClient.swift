@@ -42,7 +42,7 @@ struct Account: View {
     /// The words are shown before anything is sent: they alone bring the account back.
     @ViewBuilder private var creation: some View {
         if model.prepared == .create, let words = model.withPhrase(AccountClientApp.text) {
-            Text(verbatim: words).privacySensitive()
+            Text(verbatim: words).onlyInFront()
             button("I wrote them down") { await model.create(at: server) }
         } else {
             button("Create an account") { model.prepare(.create) }

@@ -1,5 +1,5 @@
 #if canImport(SwiftUI)
-import AppLockCore
+import Holdfast
 import HoldfastUI
 import HoldfastViews
 import SwiftUI
@@ -17,6 +17,7 @@ struct AutoDestructApp: App {
 
     private static var options: FaceModel.Options {
         var options = FaceModel.Options()
+        options.wipeTargets = [SettingsWipeTarget("org.example.settings", suite: "org.example.autodestruct")]
         options.ending = .exit
         return options
     }

@@ -23,6 +23,8 @@ struct OwnLockScreenApp: App {
 struct Guarded: View {
     let models: AppModels
     @Environment(\.scenePhase) private var phase
+    /// Stands for this scene: each window reports its own phase.
+    @State private var scene = NSObject()
 
     var body: some View {
         VStack {
@@ -32,7 +34,7 @@ struct Guarded: View {
             case .lockScreen: MyLockScreen(lock: models.lock)
             }
         }
-        .onChange(of: phase, initial: true) { models.scenes.report(now, of: models.lock) }
+        .onChange(of: phase, initial: true) { models.scenes.report(now, of: scene) }
         .onChange(of: models.lock.isLocked, initial: true) { if !models.lock.isLocked { Task { await models.load() } } }
     }
 
@@ -52,9 +54,7 @@ struct MyLockScreen: View {
 struct Stopped: View {
     let stop: StopModel
     var body: some View {
-        ForEach(stop.remedies, id: \.self) { remedy in
-            Button("\(remedy)") { Task { await stop.perform(remedy) } }
-        }
+        ForEach(stop.remedies, id: \.self) { way in Button("\(way)") { Task { await stop.perform(way) } } }
     }
 }
 #endif

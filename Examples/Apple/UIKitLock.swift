@@ -5,33 +5,40 @@ import SwiftUI
 import UIKit
 
 /// An app lock for UIKit: a window above everything, alerts too, with a blur at the first sign of leaving and the lock screen
-/// once the time is over. Named as the scene delegate in Info.plist.
+/// once the time is over.
+@main
+final class AppDelegate: UIResponder, UIApplicationDelegate {
+    /// One vault and one lock for all scenes of the app.
+    let face = FaceModel(at: NSHomeDirectory() + "/Library/Application Support/holdfast", face: "ios")
+}
+
+/// Named in Info.plist below UIApplicationSceneManifest. Each scene has a window of its own in front of it.
 final class SceneDelegate: UIResponder, UIWindowSceneDelegate {
     var window: UIWindow?
-    private let face = FaceModel(at: NSHomeDirectory() + "/Library/Application Support/holdfast", face: "ios")
     private var lock: LockWindow?
     private var signals: DeviceSignals?
 
     func scene(
         _ scene: UIScene, willConnectTo session: UISceneSession, options connectionOptions: UIScene.ConnectionOptions
     ) {
-        guard let scene = scene as? UIWindowScene else { return }
+        guard let scene = scene as? UIWindowScene, let app = UIApplication.shared.delegate as? AppDelegate else {
+            return
+        }
         let window = UIWindow(windowScene: scene)
         self.window = window
         window.rootViewController = UIViewController()
         window.makeKeyAndVisible()
         Task {
-            await face.opened()
-            guard case .ready(let models) = face.phase else {
+            await app.face.opened()
+            guard case .ready(let models) = app.face.phase else {
                 // Something stands in the way: it is said, with what to do.
-                window.rootViewController = UIHostingController(rootView: FaceView(face) { _ in EmptyView() })
+                window.rootViewController = UIHostingController(rootView: FaceView(app.face) { _ in EmptyView() })
                 return
             }
-            window.rootViewController = SettingsViewController(models)
             signals = DeviceSignals(models.lock)
             lock = LockWindow(models)
             lock?.connect(to: scene)
-            lock?.sceneDidBecomeActive()
+            window.rootViewController = SettingsViewController(models)
             await models.load()
         }
     }

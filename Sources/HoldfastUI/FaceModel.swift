@@ -15,7 +15,7 @@ public final class FaceModel {
         case ready(AppModels)
         /// There is none to open, or nobody can tell now; what its user can do.
         case stopped(StopModel)
-        /// It was destroyed; where the receipt lies. ``FaceModel/startOver()`` begins another one.
+        /// It was destroyed; where the receipt lies. ``FaceModel/offersNewVault`` says whether it leads anywhere.
         case destroyed(receiptPath: String)
         /// It cannot be used.
         case failed(VaultProblem)
@@ -34,6 +34,9 @@ public final class FaceModel {
     public enum Ending: Sendable, Hashable {
         /// It shows that it was destroyed, and leads nowhere.
         case message
+        /// As ``message``, with a way to begin a new vault (``FaceModel/startOver()``). Whoever holds the device sees an app that
+        /// can be used again.
+        case startOver
         /// The process ends at once. The next start shows the same.
         case exit
     }
@@ -55,10 +58,14 @@ public final class FaceModel {
         /// What locks at once, whatever the timing.
         public var triggers = LockTriggers.standard
         /// Why the lock screen asks the device's owner, in the user's language, where the system's own prompt shows that; nil
-        /// for the app's text `holdfast.owner.reason`. Other prompts have `dialog.reason` of their models.
+        /// for the words of the views, or without them for the app's text `holdfast.owner.reason`. Other prompts have
+        /// `dialog.reason` of their models.
         public var reason: String?
         /// What the app does once its vault was destroyed.
         public var ending = Ending.message
+        /// Whether the system's backups have the vault: it opens from one on the same device, and elsewhere with a passcode or the 24
+        /// words. Only Apple's systems know the difference.
+        public var isInSystemBackups = true
 
         /// Nothing beside the vault, and a message at the end.
         public init() {}
@@ -154,7 +161,10 @@ public final class FaceModel {
         if error.code == .wiped {
             phase = .destroyed(receiptPath: receiptPath)
         } else if let reason = StopModel.Reason(error) {
-            phase = .stopped(StopModel(reason, canStartOver: canStartOver) { [weak self] in await self?.perform($0) })
+            phase = .stopped(
+                StopModel(reason, until: error.until, canStartOver: canStartOver) { [weak self] in
+                    await self?.perform($0)
+                })
         } else {
             phase = .failed(VaultProblem(error))
         }
@@ -168,6 +178,10 @@ public final class FaceModel {
         }
         return await startOver()
     }
+
+    /// Whether a vault that was destroyed can be followed by another one: the app wants it (``Ending/startOver``), and
+    /// ``startOver()`` can be done.
+    public var offersNewVault: Bool { ending == .startOver && canStartOver }
 
     /// Whether ``startOver()`` can be done: not where the assistant makes vaults.
     public var canStartOver: Bool { if case .atOnce = way { true } else { false } }
@@ -214,19 +228,31 @@ extension FaceModel.Way {
         switch options.beginning {
         case .atOnce:
             self = .atOnce { path throws(VaultError) in
-                try await HoldfastApp.open(
+                let app = try await HoldfastApp.open(
                     path, profile: options.profile, share: options.share, stores: options.stores,
                     triggers: options.triggers, minima: options.minima, wipeTargets: options.wipeTargets)
+                options.placeInBackups(path)
+                return app
             } over: { path throws(VaultError) in
                 _ = try await HoldfastApp.startOver(
                     path, profile: options.profile, share: options.share, stores: options.stores)
             }
         case .assistant:
             self = .assistant { path throws(VaultError) in
-                try HoldfastApp(
+                let app = try HoldfastApp(
                     at: path, triggers: options.triggers, minima: options.minima, wipeTargets: options.wipeTargets)
+                options.placeInBackups(path)
+                return app
             }
         }
+    }
+}
+
+extension FaceModel.Options {
+    fileprivate func placeInBackups(_ path: String) {
+        #if canImport(Security)
+        SystemBackups.include(path, isInSystemBackups)
+        #endif
     }
 }
 
@@ -259,7 +285,9 @@ public final class AppModels {
     private var givenTriggers: LockTriggers?
 
     /// The models over one app.
-    /// - Parameter face: Names the face, for its preferences.
+    /// - Parameters:
+    ///   - app: What the models show and change.
+    ///   - face: Names the face, for its preferences.
     public convenience init(_ app: HoldfastApp, face: String) { self.init(app, face: face) { IdentityModel($0) } }
 
     package init(_ app: HoldfastApp, face: String, identity: @MainActor (LockModel) -> IdentityModel) {
@@ -276,14 +304,17 @@ public final class AppModels {
         self.identity = identity(lock)
         doctor = DoctorModel(home: app.vault.home.path)
         preferences.onChange = { [weak self, lock = app.lock] values in
-            // What the app's code gave stays; its user adds to it.
             let given: LockTriggers
             if let known = self?.givenTriggers { given = known } else { given = await lock.snapshot.settings.triggers }
             self?.givenTriggers = given
             // Refused while the lock is shut: they are read again when it opens.
-            try? await lock.setTriggers(values.locksWhenMinimised ? given.union(.minimised) : given)
+            try? await lock.setTriggers(values.triggers(given: given))
         }
         settings.onPIN = { [weak lock] in await lock?.pinWasSet() }
+        settings.onChange = { [weak selfDestruct, weak protection] in
+            await selfDestruct?.load()
+            await protection?.load()
+        }
         protection.onChange = { [weak settings, weak selfDestruct, weak lock] in
             await settings?.load()
             await selfDestruct?.load()

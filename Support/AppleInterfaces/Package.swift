@@ -11,7 +11,7 @@ let package = Package(
             name: "AppleInterfaces",
             targets: ["DarwinOverGlibc", "AppleScripting", "LocalAuthentication", "Security", "CryptoKit"]),
         // Views that run. The type check has a SwiftUI of its own (scripts/check-apple).
-        .library(name: "AppleViews", targets: ["SwiftUI", "UIKit", "CoreImage", "FoundationGaps"]),
+        .library(name: "AppleViews", targets: ["SwiftUI", "UIKit", "VisionKit", "CoreImage", "FoundationGaps"]),
     ],
     targets: [
         // Libcrypto behind a header without its types: who imports CryptoKit need not find OpenSSL.
@@ -20,7 +20,7 @@ let package = Package(
         // The bodies of the module Darwin, without its header: only what asks for that module by a flag finds it.
         .target(name: "DarwinOverGlibc", path: "DarwinOverGlibc"),
         .target(name: "AppleScripting", path: "AppleScripting"),
-        .target(name: "LocalAuthentication", dependencies: ["AppleScripting"], path: "LocalAuthentication"),
+        .target(name: "LocalAuthentication", dependencies: ["AppleScripting", "Security"], path: "LocalAuthentication"),
         .target(name: "Security", dependencies: ["AppleScripting"], path: "Security"),
         .target(
             name: "CryptoKit", dependencies: ["AppleScripting", "LocalAuthentication", "Security", "CStandInCrypto"],
@@ -28,6 +28,7 @@ let package = Package(
         .target(name: "FoundationGaps", path: "FoundationGaps"),
         .target(name: "CoreImage", path: "CoreImage"),
         .target(name: "UIKit", dependencies: ["CoreImage", "FoundationGaps"], path: "UIKit"),
+        .target(name: "VisionKit", dependencies: ["UIKit"], path: "VisionKit"),
         // In Swift 6 mode the compiler does not emit its bindings.
         .target(
             name: "SwiftUI", dependencies: ["UIKit", "CoreImage", "FoundationGaps"], path: "RunningSwiftUI",

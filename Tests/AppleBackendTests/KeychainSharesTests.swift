@@ -130,7 +130,7 @@ extension AppleBackends {
             #expect(try confirmAndRead(item, .biometrics) == share)
             #expect(try confirmAndRead(item, .devicePasscode) == share)
             #expect(device.with(\.prompts).count == 2)
-            // The device's passcode outlives another enrolment; a new face does not get in by itself.
+            // The device's passcode outlives another enrollment; a new face does not get in by itself.
             device.with { $0.enrollment = Data("other".utf8) }
             #expect(try confirmAndRead(item, .devicePasscode) == share)
             #expect(failure { _ = try confirmAndRead(item, .biometrics) } == .notConfirmed)

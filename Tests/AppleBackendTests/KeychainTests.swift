@@ -90,7 +90,7 @@ extension AppleBackends {
             (.currentBiometry, .biometryCurrentSet), (.devicePasscode, .devicePasscode),
             (.ownerPresence, .userPresence),
         ]) func everyRuleIsOneOfTheSystems(_ rule: Keychain.Guard, _ flags: SecAccessControlCreateFlags) throws {
-            #expect(try Keychain.add(secret(share), as: "x", guardedBy: rule))
+            #expect(try Keychain(group: nil).add(secret(share), as: "x", guardedBy: rule))
             #expect(try self.rule().flags == flags)
         }
 

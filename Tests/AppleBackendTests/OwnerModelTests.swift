@@ -83,7 +83,7 @@ extension AppleBackends {
             await until { owner.offers == [.devicePasscode] }
             device.with { $0.answers = [.success] }
             await owner.ask()
-            #expect(device.with(\.prompts).last?.policy == 2)
+            #expect(device.with(\.prompts).last?.policy == ScriptedDevice.passcodeAlone)
             await until { !models.lock.isLocked }
         }
 

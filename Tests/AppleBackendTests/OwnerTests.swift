@@ -37,8 +37,19 @@ extension AppleBackends {
             #expect(Came(outcome) == came)
             // One prompt is one sample, for the sensor only.
             #expect(keeper.nonMatches == (code == -1 && step == .biometrics ? 1 : 0))
-            #expect(device.with(\.prompts).map(\.policy) == [step == .biometrics ? 1 : 2])
+            #expect(device.with(\.prompts).map(\.policy) == [step == .biometrics ? 1 : ScriptedDevice.passcodeAlone])
             #expect(device.with(\.liveContexts) == 0, "a context was left")
+        }
+
+        @Test func `a sensor that is there and may not be used was denied, and a passcode is not`() {
+            device.with { $0.biometryDenied = true }
+            let authenticator = OwnerAuthenticator.standard
+            #expect(authenticator.capability(of: .biometrics) == .denied("this app may not use the device's sensor"))
+            #expect(authenticator.capability(of: .devicePasscode) == .available)
+            device.with { $0.biometryKind = 0 }
+            #expect(
+                authenticator.capability(of: .biometrics)
+                    == .missing("the device has no sensor, or this app may not use it"))
         }
 
         @Test func anErrorOfAnotherDomainIsNeverARefusal() throws {

@@ -57,7 +57,7 @@ import SystemCalls
         #expect(doctor.findings.first { $0.part == .files }?.evidence == .noVault)
     }
 
-    /// Each part in turn never answers: it is said to be slow, with what to do, and the others are told all the same.
+    /// Each part in turn never answers: it is said to be slow, with what to do, and the others are still told.
     @Test func aPartThatNeverAnswersHoldsUpNothing() async {
         let gate = Gate()
         defer { gate.open() }

@@ -50,7 +50,7 @@ import Testing
         let settings = try await settings()
         #expect(try await settings.setPIN(secret("3691"), passcode: secret("right")) == .hardwareUnclaimed)
         #expect(settings.leavesHardware)
-        #expect(try await settings.changePasscode(from: secret("right"), to: secret("next")) == .hardwareUnclaimed)
+        #expect(try await settings.changePasscode(from: secret("right"), to: secret("next one")) == .hardwareUnclaimed)
         #expect(settings.leavesHardware)
     }
 
@@ -68,9 +68,10 @@ import Testing
         let lock = LockModel(try scratch.app())
         await lock.refresh()
         #expect(lock.leavesHardware)
-        #expect(try await lock.recover(phrase: secret(phrase), newPasscode: secret("next")) == nil)
+        #expect(try await lock.recover(phrase: secret(phrase), newPasscode: secret("next one")) == nil)
         #expect(lock.guidance == .refused(.hardwareUnclaimed))
-        #expect(try await lock.recover(phrase: secret(phrase), newPasscode: secret("next"), hardware: .claim) != nil)
+        #expect(
+            try await lock.recover(phrase: secret(phrase), newPasscode: secret("next one"), hardware: .claim) != nil)
         #expect(lock.state == .unlocked && !lock.leavesHardware)
     }
 }

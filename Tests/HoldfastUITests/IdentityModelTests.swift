@@ -137,7 +137,7 @@ import Testing
         #expect(log.contains("identityCreated") && log.contains("identityRecovered"))
     }
 
-    /// Whoever sits at the open device has no passcode: nothing is sent, nothing changes, and what he tries counts.
+    /// Somebody at the open device without the passcode: nothing is sent, nothing changes, and each try counts.
     @Test func whatIsForGoodNeedsThePasscode() async throws {
         let (scratch, second) = (try Scratch(), try Scratch())
         let server = try NearServer()

@@ -75,6 +75,41 @@ import Testing
         #expect(models.vault.items.isEmpty)
     }
 
+    @Test func `a database of KeePassXC that needs a key file is opened with it, with and without a password`()
+        async throws
+    {
+        let scratch = try Scratch()
+        let models = try await scratch.open()
+        let folder = try ScratchFolder("import")
+        for hasPassword in [true, false] {
+            let (path, key) = (folder["\(hasPassword).kdbx"], folder["\(hasPassword).keyx"])
+            try ImportModelTests.makeDatabase(path, key, password: hasPassword ? "pw" : nil)
+            let model = models.vault.importer()
+            await model.open(path)
+            #expect(model.step == .password(wasWrong: false) && model.takesKeyFile)
+            await model.open(with: try secret("pw"))
+            #expect(model.step == .password(wasWrong: true))
+            await model.open(with: try secret(hasPassword ? "pw" : ""), keyFile: key)
+            #expect(plan(model)?.added.isEmpty == true, "\(model.step)")
+        }
+    }
+
+    /// `scripts/bootstrap --test` installs KeePassXC's command.
+    private static func makeDatabase(_ path: String, _ key: String, password: String?) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/keepassxc-cli")
+        process.arguments =
+            ["db-create", "-q", "-t", "100", "--set-key-file", key] + (password == nil ? [] : ["-p"]) + [path]
+        process.environment = ["HOME": NSTemporaryDirectory(), "LANG": "C.UTF-8", "QT_QPA_PLATFORM": "offscreen"]
+        let give = Foundation.Pipe()
+        process.standardInput = give
+        try process.run()
+        if let password { give.fileHandleForWriting.write(Data("\(password)\n\(password)\n".utf8)) }
+        try give.fileHandleForWriting.close()
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0)
+    }
+
     @Test func `the lock drops what was read, also while it is read`() async throws {
         let scratch = try Scratch()
         let models = try await scratch.open()

@@ -60,6 +60,36 @@ import Testing
         #expect(file.fileName == "id.txt" && password.fileName == nil)
         await model.reveal(file)
         #expect(model.withValue(of: file, text) == nil, "a file is not read for its page")
+        #expect(await model.withContent(of: file, text) == "content")
+        #expect(await model.withContent(of: password, text) == nil && model.problem == nil)
+    }
+
+    @Test func `a code by a counter is shown once, and its number is stored before`() async throws {
+        let scratch = try Scratch()
+        let models = try await opened(scratch)
+        let model = models.vault.fields(of: ItemFieldsModelTests.place, preferences: models.preferences)
+        await model.load()
+        let (password, counter) = (model.fields[1], model.fields[3])
+        #expect(counter.countsUp && model.fields.count(where: \.countsUp) == 1)
+        #expect(await model.revealNextCode(of: password) == .notFound)
+        for number: UInt64 in 1...2 {
+            #expect(await model.revealNextCode(of: model.fields[3]) == nil)
+            let code = try OneTimeCode(
+                key: secret("1234567890"), moment: .counter(number)
+            ).code(at: 0).withBytes { text($0) }
+            #expect(model.withValue(of: model.fields[3], text) == code)
+            #expect(await model.withCopy(of: model.fields[3], text) == code, "copying uses nothing up")
+            #expect(model.secondsLeft(of: model.fields[3]) == nil && model.earlier.isEmpty)
+        }
+        let stored = try ItemStore(models.lock.app.vault).item("mail")
+        let found = stored.field("counter")
+        let field = try #require(found)
+        let address = stored.withValue(of: field) { text($0) }
+        #expect(address.contains("counter=3"))
+        model.hide(model.fields[3])
+        #expect(await model.withCopy(of: model.fields[3], text) == nil)
+        models.lock.lock()
+        #expect(await model.revealNextCode(of: counter) != nil)
     }
 
     @Test func `an attachment is written beside the main thread, and an error is told`() async throws {

@@ -74,14 +74,16 @@ import Testing
         let words = try scratch.create()
         let lock = LockModel(try scratch.app())
         await lock.handle(.launch)
-        let recovery = await lock.recover(phrase: try secret(words), newPasscode: try secret("other"))
+        #expect(await lock.recover(phrase: try secret(words), newPasscode: try secret("123")) == nil)
+        #expect(lock.guidance == .refused(.weakPasscode))
+        let recovery = await lock.recover(phrase: try secret(words), newPasscode: try secret("another one"))
         #expect(recovery?.headerWasAltered == false)
         #expect(lock.state == .unlocked)
         await lock.play(.forceLock)
         #expect(lock.state == .locked && lock.reason == .forced)
         await lock.unlock(.passcode, try secret("right"))
         #expect(lock.isLocked)
-        await lock.unlock(.passcode, try secret("other"))
+        await lock.unlock(.passcode, try secret("another one"))
         #expect(lock.state == .unlocked)
     }
 

@@ -4,7 +4,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Switches for the owner's finger, his account, and the chip.
+/// Switches for the owner's finger, the account, and the chip.
 @MainActor @Suite(.patient) struct OwnerSettingsTests {
     @Test func theSwitchProvesItselfWithTheFingerAndThePasscode() async throws {
         let (scratch, sensor) = (try Scratch(), PlayedSensor(.biometrics))

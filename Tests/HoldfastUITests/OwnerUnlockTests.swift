@@ -183,7 +183,7 @@ import Testing
             if !opens { #expect(lock.isLocked) }
         }
         await until { !lock.isLocked }
-        // Without a sensor the account is all that is offered, and nobody is asked for it by himself.
+        // Without a sensor the account is all that is offered, and it does not ask by itself.
         sensor.set(.missing("unplugged"))
         await lock.handle(.didEnterBackground)
         await lock.handle(.didBecomeActive)

@@ -16,10 +16,12 @@ import Testing
         let model = models.protection
         await model.setPasscode(try secret("one"), repeated: try secret("two"))
         #expect(model.failure?.problem == .passcodesDiffer && model.level == .device)
-        await model.setPasscode(try secret("right"), repeated: try secret("right"))
+        await model.setPasscode(try secret("0000"), repeated: try secret("0000"))
+        #expect(model.failure?.problem == .weakPasscode && model.level == .device && device.finger.prompts == 0)
+        await model.setPasscode(try secret("right"), repeated: try secret("right"), takingWeak: true)
         #expect(model.failure?.problem == .notRecognised && model.level == .device && device.finger.prompts == 1)
         device.finger.plays(.match)
-        await model.setPasscode(try secret("right"), repeated: try secret("right"))
+        await model.setPasscode(try secret("right"), repeated: try secret("right"), takingWeak: true)
         #expect(model.failure == nil && model.level == .secret && models.settings.hasPasscode)
         await device.settled(models)
 
@@ -38,7 +40,7 @@ import Testing
         device.finger.set(.missing("none"))
         device.code.set(.missing("none"))
         let models = try await device.models()
-        await models.protection.setPasscode(try secret("right"), repeated: try secret("right"))
+        await models.protection.setPasscode(try secret("right"), repeated: try secret("right"), takingWeak: true)
         #expect(models.protection.level == .secret)
         await device.settled(models)
         await models.protection.removePasscode(try secret("right"))

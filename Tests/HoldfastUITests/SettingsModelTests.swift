@@ -71,12 +71,15 @@ import Testing
         let models = try await scratch.open()
         let settings = models.settings
         #expect(
-            try await settings.changePasscode(from: secret("no"), to: secret("new")) == .wrongPasscode(remaining: 4))
+            try await settings.changePasscode(from: secret("no"), to: secret("a new one"))
+                == .wrongPasscode(remaining: 4))
         #expect(try await settings.changePasscode(from: secret("right"), to: secret("")) == .invalidPasscode)
-        #expect(try await settings.changePasscode(from: secret("right"), to: secret("new")) == nil)
+        #expect(try await settings.changePasscode(from: secret("right"), to: secret("1234")) == .weakPasscode)
+        #expect(try await settings.changePasscode(from: secret("right"), to: secret("1234"), takingWeak: true) == nil)
+        #expect(try await settings.changePasscode(from: secret("1234"), to: secret("a new one")) == nil)
         models.lock.lock()
         await until { !models.lock.app.vault.isUnlocked }
-        await models.lock.unlock(.passcode, try secret("new"))
+        await models.lock.unlock(.passcode, try secret("a new one"))
         #expect(models.lock.state == .unlocked)
     }
 
@@ -101,6 +104,17 @@ import Testing
         await models.load()
         #expect(models.preferences.values.focusLoss == .leaves && models.preferences.values.idleSeconds == nil)
         #expect(!models.preferences.values.blursCover)
+    }
+
+    @Test(arguments: [true, false])
+    func `a closed lid locks at once, unless the user has turned that off`(_ locks: Bool) async throws {
+        let scratch = try Scratch()
+        let models = try await scratch.open()
+        models.settings.request(.timing(.after(seconds: 300)))
+        await models.settings.prove(passcode: try secret("right"))
+        await models.preferences.change { $0.locksWhenLidCloses = locks }
+        await models.lock.handle(.lidClosed)
+        #expect(models.lock.isLocked == locks)
     }
 
     @Test(arguments: ["", "focus-loss=all\nblur=2\nidle=0\nclipboard=x\nreveal=-1", "noise", "=\n==\n"])

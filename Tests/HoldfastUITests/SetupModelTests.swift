@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastUI
+import KeyStores
 import TestSupport
 import Testing
 
@@ -13,6 +14,8 @@ import Testing
         #expect(model.step == .passcode && model.problem == .passcodesDiffer)
         await model.choose(passcode: try secret(""), repeated: try secret(""))
         #expect(model.step == .passcode && model.problem == .invalidPasscode)
+        await model.choose(passcode: try secret("123456"), repeated: try secret("123456"))
+        #expect(model.step == .passcode && model.problem == .weakPasscode)
         await model.choose(passcode: try secret("a passcode"), repeated: try secret("a passcode"))
         #expect(model.step == .phrase)
         let words = try #require(model.withPhrase(text)).split(separator: " ").map(String.init)
@@ -46,6 +49,35 @@ import Testing
         model.enablesLock = true
         await model.finish()
         #expect(try #require(model.app).vault.status().policy.isLockEnabled)
+    }
+
+    @Test func `a vault begins without a passcode where the machine has a key store, and nowhere else`() async throws {
+        let poor = SetupModel(try Scratch(), stores: ShareStores([], floors: []))
+        await poor.look()
+        #expect(!poor.canBeginWithoutPasscode)
+        await poor.beginWithoutPasscode()
+        #expect(poor.step == .welcome && poor.app == nil && poor.problem != nil)
+        #expect(!FileManager.default.fileExists(atPath: poor.path + "/header"), "nothing is left behind")
+        poor.begin()
+        #expect(poor.step == .passcode && poor.problem == nil)
+
+        let rich = SetupModel(try Scratch(), stores: .inMemory())
+        await rich.look()
+        #expect(rich.canBeginWithoutPasscode && rich.step == .welcome)
+        await rich.beginWithoutPasscode()
+        let app = try #require(rich.app)
+        #expect(rich.step == .finished && app.vault.isUnlocked)
+        #expect(try app.protection.level == .device)
+        await rich.beginWithoutPasscode()
+        #expect(rich.app === app, "once")
+
+        let unlucky = SetupModel(
+            at: try Scratch().path,
+            create: { _, _ throws(VaultError) in throw VaultError(.inputOutput, "not this way") },
+            open: { _ throws(VaultError) in throw VaultError(.inputOutput, "the disk") },
+            unasked: .init(isPossible: { _ in true }, create: { _ in }))
+        await unlucky.beginWithoutPasscode()
+        #expect(unlucky.step == .finished && unlucky.app == nil, "the vault is there: its lock screen goes on")
     }
 
     @Test func pagesForPartsComeOnlyWhereTheyAreAndMayBeLeftOut() async throws {
@@ -115,7 +147,7 @@ import Testing
         try Data("mine".utf8).write(to: URL(fileURLWithPath: scratch.path + "/file"))
         let model = SetupModel(scratch)
         model.begin()
-        await model.choose(passcode: try secret("pass"), repeated: try secret("pass"))
+        await model.choose(passcode: try secret("pass"), repeated: try secret("pass"), takingWeak: true)
         #expect(model.step == .passcode && model.problem == .exists)
         #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == ["file"])
     }

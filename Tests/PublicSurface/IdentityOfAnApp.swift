@@ -21,7 +21,7 @@ func identityExample(app: HoldfastApp, authority: DigestText, show: (RawSpan) ->
     print(String(decoding: answer.bytes, as: UTF8.self))
 }
 
-/// What takes an identity away for good needs its owner: his passcode, typed for this very change.
+/// What takes an identity away for good needs its owner: the passcode, typed for this very change.
 func ownersExample(app: HoldfastApp, identity: VaultIdentity, passcode: borrowing SecretBytes) async throws {
     // Owner begins
     let proof = try await app.lock.prove(passcode: passcode)

@@ -29,6 +29,20 @@ import Testing
         #expect(checked.status == 0, "\(errors.joined(separator: "\n"))\n\(checked.words.prefix(4000))")
     }
 
+    /// The steps of tutorials repeat what stands in the ones before, so that each is a program of its own, as an example is.
+    private static let programs = ["Docs/Holdfast.docc/Resources", "Examples/Server", "Examples/CommandLine"]
+
+    @Test(arguments: programs)
+    func `every program of the tutorials and examples compiles in an app`(_ folder: String) throws {
+        let path = Outsider.root.appending(path: folder).path
+        let files = try FileManager.default.contentsOfDirectory(atPath: path).filter { $0.hasSuffix(".swift") }.sorted()
+        #expect(!files.isEmpty)
+        for file in files {
+            let checked = try Outsider.check(["\(path)/\(file)"])
+            #expect(checked.status == 0, "\(file): \(checked.words.prefix(2000))")
+        }
+    }
+
     @Test func `an error in an example names the document and the line`() throws {
         let text =
             "A text.\n\n<!-- snippet (app: HoldfastApp) -->\n\n```swift\nlet vault = app.vault\nvault.unlockIt()\n```\n"

@@ -138,6 +138,33 @@ import UIKit
         #expect(screen.nodes(.secureField).count == 1)
     }
 
+    @Test(arguments: [UIScene.ActivationState.background, .foregroundInactive])
+    func `a window that comes late takes its scene as it is by then`(_ state: UIScene.ActivationState) async throws {
+        let scratch = try Scratch()
+        let models = try await scratch.open()
+        #expect(models.cover.shown == .nothing)
+        let scene = UIWindowScene()
+        scene.played(state)
+        let window = LockWindow(models)
+        window.connect(to: scene)
+        #expect(scene.windows.contains { !$0.isHidden }, "its content is covered")
+        if state == .background { await until { models.lock.isLocked } }
+    }
+
+    @Test func `what was half typed in the window is gone when the app leaves`() async throws {
+        let scratch = try Scratch()
+        let models = try await scratch.models()
+        let scene = UIWindowScene()
+        let window = LockWindow(models)
+        window.connect(to: scene)
+        let screen = try #require(scene.windows.last { !$0.isHidden }?.screen)
+        try await screen.until("locked") { screen.has("Locked") }
+        try screen.type("righ", into: "Passcode")
+        window.sceneDidEnterBackground()
+        screen.update()
+        #expect(try screen.find("Passcode").shown == "")
+    }
+
     @Test func `a lock screen that was presented leaves when the lock is open`() async throws {
         let scratch = try Scratch()
         let models = try await scratch.models()

@@ -5,6 +5,7 @@ import KeyStores
 import SwiftUI
 import TestSupport
 import Testing
+import UIKit
 
 @testable import DeviceOwner
 @testable import HoldfastViews
@@ -47,7 +48,7 @@ import Testing
         screen.update()
         screen.finishAnimations()
         device.finger.plays(.match)
-        await models.protection.setPasscode(try secret("right"), repeated: try secret("right"))
+        await models.protection.setPasscode(try secret("right"), repeated: try secret("right"), takingWeak: true)
         await device.settled(models)
         await models.settings.load()
         screen.update()
@@ -89,6 +90,94 @@ import Testing
         #expect(screen.faults == [])
     }
 
+    @Test(arguments: [ScenePhase.inactive, .background, .active])
+    func `the words are on no picture and in no recording, also where the app lock is off`(_ phase: ScenePhase)
+        async throws
+    {
+        let models = try await device.models()
+        #expect(!models.lock.isEnabled)
+        let screen = try await screen(models)
+        try screen.tap("Write down 24 words")
+        try await screen.until("shown") { screen.presented == ["sheet"] && screen.pictures("24. ") }
+        screen.phase = phase
+        screen.isCaptured = phase == .active
+        screen.update()
+        #expect(!screen.pictures("24. "))
+    }
+
+    @Test func `words that were not confirmed stay in their sheet, with the reason`() async throws {
+        let models = try await device.models()
+        let screen = try await screen(models)
+        try screen.tap("Write down 24 words")
+        try await screen.until("shown") { screen.presented == ["sheet"] && screen.pictures("24. ") }
+        device.finger.plays(.noMatch)
+        try screen.tap("I have written it down")
+        try await screen.until("refused") { models.protection.failure != nil && models.protection.running == nil }
+        screen.finishAnimations()
+        #expect(screen.presented == ["sheet"] && screen.pictures("24. ") && screen.faults == [])
+        #expect(screen.has("You were not recognised. Try again, or use the passcode."))
+        device.finger.plays(.match)
+        try screen.tap("I have written it down")
+        try await screen.until("confirmed") { screen.presented == [] }
+        screen.finishAnimations()
+        #expect(!models.protection.isLostWithDevice && screen.faults == [])
+    }
+
+    @Test func `a lock takes a step's sheet away, and what was typed in it`() async throws {
+        let models = try await device.models()
+        try await device.turnLockOn(models)
+        let screen = try await screen(models)
+        try screen.tap("Set a passcode")
+        try screen.type("half a passcode", into: "Passcode")
+        await models.lock.play(.forceLock)
+        try await screen.until("locked") { screen.presented == [] }
+        screen.finishAnimations()
+        device.finger.plays(.match)
+        await models.lock.owner.unlock()
+        try await screen.until("open") { models.cover.shown == .nothing && models.settings.policy != nil }
+        screen.finishAnimations()
+        #expect(screen.presented == [])
+        try screen.tap("Set a passcode")
+        #expect(try screen.find("Passcode").shown == "" && screen.faults == [])
+    }
+
+    @Test func `self-destruct that the owner did not confirm at the end is confirmed again, or cancelled`() async throws
+    {
+        let models = try await device.models()
+        try await device.turnLockOn(models)
+        let screen = try await screen(models)
+        let model = models.selfDestruct
+        await model.load()
+        for isConfirmed in [false, true] {
+            device.finger.plays(.match)
+            try screen.tap("Self-destruct")
+            try await screen.until("confirming") { screen.presented == ["dialog"] }
+            try screen.tap("Change")
+            try await screen.until("counting") { if case .counting = model.step { true } else { false } }
+            screen.finishAnimations()
+            device.finger.plays(.noMatch)
+            device.scratch.clock.advance(seconds: 31)
+            model.tick()
+            try await screen.until("refused") { screen.presented == ["alert"] }
+            try screen.tap("OK")
+            screen.finishAnimations()
+            #expect(model.step == .authenticatingAgain(.enable) && screen.faults == [])
+            if isConfirmed {
+                device.finger.plays(.match)
+                try screen.tap("Confirm again")
+                try await screen.until("on") { model.isOn && screen.presented == ["alert"] }
+                try screen.tap("OK")
+                screen.finishAnimations()
+                #expect(screen.texts.contains { $0 == model.receiptKey } && screen.faults == [])
+            } else {
+                try screen.tap("Cancel")
+                try await screen.until("cancelled") { model.step == .idle }
+                screen.finishAnimations()
+                #expect(screen.presented == [] && !model.isOn && !model.showsOn)
+            }
+        }
+    }
+
     @Test func `a passcode is set in its sheet, its strength told`() async throws {
         let models = try await device.models()
         let screen = try await screen(models)
@@ -101,9 +190,56 @@ import Testing
         try screen.type("four unrelated words here", into: "Repeat passcode")
         device.finger.plays(.match)
         try screen.tap("Continue")
-        try await screen.until("set") { models.protection.level == .secret }
+        try await screen.until("set") { screen.presented == [] }
         screen.finishAnimations()
+        #expect(models.protection.level == .secret)
         #expect(screen.presented == [])
+    }
+
+    @Test(arguments: languages)
+    func `a denied sensor is said at the lock and in the settings, with the way to allow it`(_ language: String)
+        async throws
+    {
+        let models = try await device.models()
+        try await device.turnLockOn(models)
+        device.finger.set(.denied("not allowed"))
+        func words(_ key: String) -> String { Texts.test(key, language) }
+        let screen = try await screen(models, language)
+        try await screen.until("said") { screen.has(words("problem.owner.denied")) }
+        #expect(screen.faults == [])
+        let cold = try await device.models()
+        let locked = Screen(language: language) { LockView(cold.lock) }
+        try await locked.until("said") { locked.has(words("problem.owner.denied")) }
+        #expect(locked.faults == [])
+        let opened = UIApplication.shared.opened.count
+        try locked.tap(words("settings.openSystem"))
+        #expect(UIApplication.shared.opened.count == opened + 1)
+    }
+
+    @Test(arguments: languages)
+    func `a face that came after the lock was turned on is taken at its user's word`(_ language: String) async throws {
+        func words(_ key: String) -> String { Texts.test(key, language) }
+        device.finger.set(.notEnrolled("no face yet"))
+        device.code.plays(.match)
+        let models = try await device.models()
+        await models.settings.look()
+        models.settings.request(.lock(true))
+        await models.settings.confirm()
+        try #require(models.settings.failure == nil && models.settings.level == .owner)
+        await device.settled(models)
+        device.finger.set(.available)
+        let screen = try await screen(models, language)
+        try await screen.until("offered") { screen.has(words("settings.biometricsCame")) }
+        #expect(screen.faults == [])
+        device.code.plays(.match)
+        device.finger.plays(.match)
+        try screen.tap(words("settings.ownerAnew"))
+        try await screen.until("asked") { screen.presented == ["dialog"] || models.settings.needed == nil }
+        screen.finishAnimations()
+        if screen.presented == ["dialog"] { try screen.tap(words("settings.continue")) }
+        try await screen.until("taken") { models.settings.policy?.usesBiometrics == true && !models.settings.isBusy }
+        screen.finishAnimations()
+        #expect(!models.settings.offersOwnerAnew && models.settings.failure == nil && screen.faults == [])
     }
 
     @Test(arguments: languages)

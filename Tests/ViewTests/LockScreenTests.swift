@@ -127,6 +127,49 @@ private struct Branded: View {
     }
 
     @Test(arguments: languages)
+    func `the words open the vault for a new passcode too`(_ language: String) async throws {
+        let scratch = try Scratch()
+        let words = try scratch.create()
+        let models = AppModels(try scratch.app(), face: "test")
+        await models.lock.handle(.launch)
+        await models.lock.handle(.didBecomeActive)
+        let screen = Screen(language: language) { LockView(models.lock) }
+        models.lock.choose(.recoveryPhrase)
+        screen.update()
+        let fields = screen.nodes(.secureField).map(\.label)
+        #expect(fields.count == 3 && screen.faults == [])
+        let button = { try screen.find(Texts.test("lock.unlock", language)) }
+        try screen.type(words, into: fields[0])
+        #expect(try !button().isDisabled, "the words alone do, too")
+        try screen.type("1234", into: fields[1])
+        try screen.type("1234", into: fields[2])
+        #expect(try button().isDisabled && screen.faults == [], "guessed at once")
+        try screen.type("a better one now", into: fields[1])
+        try screen.tap(button().label)
+        #expect(models.lock.isLocked && screen.faults == [], "the two differ")
+        try screen.type("a better one now", into: fields[2])
+        try screen.tap(button().label)
+        try await screen.until("open") { models.lock.state == .unlocked }
+        await models.lock.play(.forceLock)
+        await models.lock.unlock(.passcode, try secret("a better one now"))
+        #expect(models.lock.state == .unlocked)
+    }
+
+    @Test func `what was half typed is gone when the app leaves`() async throws {
+        let scratch = try Scratch()
+        let models = try await scratch.models()
+        let screen = Screen { Content(models: models) }
+        try await screen.until("locked") { screen.has("Locked") }
+        try screen.type("righ", into: "Passcode")
+        #expect(try screen.find("Passcode").shown == "righ")
+        screen.phase = .background
+        screen.update()
+        screen.phase = .active
+        try await screen.until("back") { screen.has("Locked") }
+        #expect(try screen.find("Passcode").shown == "")
+    }
+
+    @Test(arguments: languages)
     func `after the end there is nothing to type into, and it says what happened`(_ language: String) async throws {
         let app = try await OpenApp(language: language)
         let vault = app.models.lock.app.vault

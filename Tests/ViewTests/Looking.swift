@@ -1,10 +1,10 @@
 import Holdfast
 import HoldfastUI
-import HoldfastViews
 import SwiftUI
 import Testing
 
 @testable import DeviceOwner
+@testable import HoldfastViews
 
 /// What an app has behind its lock.
 struct Content: View {
@@ -55,5 +55,12 @@ struct OpenApp {
         try await screen.until("open") { models.lock.state == .unlocked && models.cover.shown == .nothing }
         try await screen.until("settings") { models.settings.policy != nil }
         screen.finishAnimations()
+    }
+}
+
+extension Texts {
+    /// A text of the views in one language.
+    static func test(_ key: String, _ language: String) -> String {
+        bundle(in: .module, preferring: [language]).localizedString(forKey: key, value: nil, table: nil)
     }
 }

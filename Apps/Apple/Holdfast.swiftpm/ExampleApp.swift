@@ -4,7 +4,8 @@ import HoldfastUI
 import HoldfastViews
 import SwiftUI
 
-/// The example app: the vault's items, the identity and the security settings, from the first start on. Its user turns on the lock.
+/// The example app: notes, logins and other items that are made, found, shown, copied and edited, the identity and the security
+/// settings, from the first start on. Its user turns on the lock.
 @main
 struct ExampleApp: App {
     @State private var face = FaceModel(at: ExampleApp.folder, face: "ios", ExampleApp.options)
@@ -35,12 +36,8 @@ struct Content: View {
 
     var body: some View {
         TabView {
-            NavigationStack {
-                List {
-                    ForEach(models.vault.items) { item in Text(verbatim: item.name) }
-                }
-            }
-            .tabItem { Label("Items", systemImage: "key") }
+            NavigationStack { VaultView(models) }
+                .tabItem { Label("Items", systemImage: "key") }
             NavigationStack { IdentityView(models) }.tabItem { Label("Identity", systemImage: "person.badge.key") }
             NavigationStack { SecuritySettings(models) }.tabItem { Label("Security", systemImage: "gearshape") }
         }

@@ -39,7 +39,7 @@ public final class DoctorModel {
     /// What is wrong or could be better: the findings that something can be done about.
     public var advice: [Finding] { findings.filter(\.canBeImproved) }
 
-    /// Checks everything, within ``HoldfastDoctor/Examination/patience``. A look while another one is under way is not
+    /// Checks everything, within a time limit. A look while another one is under way is not
     /// begun.
     public func look(_ depth: Depth = .quick) async {
         guard looking == nil else { return }

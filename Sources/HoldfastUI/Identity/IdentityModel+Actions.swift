@@ -124,6 +124,7 @@ extension IdentityModel {
     /// Posts compact JSON, signed with the session's key; ``answer`` has what came back, once its signature was verified.
     /// - Parameters:
     ///   - path: As `/foo/bar`. Neither it nor the server is signed.
+    ///   - json: The request's content, compact JSON.
     ///   - target: The app server; nil where it is the identity's own.
     public func request(_ path: String, _ json: String, at target: String? = nil) async {
         guard ServerAddress.isPath(path), let data = try? ApplicationData(json: json) else {

@@ -44,6 +44,8 @@ public final class LockModel {
     public private(set) var consequence = LimitConsequence.slows
     /// Whole seconds until the next attempt is taken; nil when one may be made now.
     public private(set) var delay: Int?
+    /// How often the app has left the foreground: what was half typed at a lock screen goes then.
+    public private(set) var absences = 0
     /// Whether content is hidden. Always true while shut.
     public private(set) var isCovered = true
     /// Whether the app lock is on.
@@ -208,12 +210,18 @@ public final class LockModel {
     ///   - text: The phrase as it was typed.
     ///   - newPasscode: 1 to 1,024 bytes.
     ///   - hardware: What the folder is; needed while ``leavesHardware``.
+    ///   - takesWeak: Whether the user insists on a passcode that is guessed at once.
     /// - Returns: What was found on the way; nil when it did not succeed.
     @discardableResult
     public func recover(
-        phrase text: consuming SecretBytes, newPasscode: consuming SecretBytes, hardware: HardwareDecision? = nil
+        phrase text: consuming SecretBytes, newPasscode: consuming SecretBytes, hardware: HardwareDecision? = nil,
+        takingWeak takesWeak: Bool = false
     ) async -> Vault.Recovery? {
         guard begin() else { return nil }
+        if let problem = PasscodeFloor.problem(of: newPasscode, takingWeak: takesWeak) {
+            await end(problem)
+            return nil
+        }
         do throws(RecoveryPhraseError) {
             let phrase = try RecoveryPhrase(parsing: text)
             do throws(VaultError) {
@@ -264,6 +272,7 @@ extension LockModel {
 
     /// Covers at the first sign; the lock's own answer corrects it where it was too much.
     private func announce(_ event: LockMachine.Event) {
+        if event == .system(.didEnterBackground) { absences += 1 }
         switch event.visibility {
         case .shuts:
             shutting += 1
@@ -307,9 +316,10 @@ extension LockModel {
 
     private func showStop() {
         let reason = isLocked && state != .destroyed ? owner.stop : nil
-        guard stop?.reason != reason else { return }
+        let until = reason == .notNow ? owner.until : nil
+        guard stop?.reason != reason || stop?.until != until else { return }
         stop = reason.map { reason in
-            StopModel(reason, canStartOver: startOver != nil) { [weak self] in await self?.perform($0) }
+            StopModel(reason, until: until, canStartOver: startOver != nil) { [weak self] in await self?.perform($0) }
         }
     }
 
@@ -317,6 +327,7 @@ extension LockModel {
         switch remedy {
         case .tryAgain: await owner.unlock(accepting: false)
         case .accept: await owner.unlock(accepting: true)
+        case .requireOwner, .stopAsking: await owner.settle(asksOwner: remedy == .requireOwner)
         case .startOver: await startOver?() ?? nil
         }
     }

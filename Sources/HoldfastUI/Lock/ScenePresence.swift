@@ -25,7 +25,9 @@ public final class ScenePresence {
     init(_ lock: LockModel) { self.lock = lock }
 
     /// A scene has this phase now.
-    /// - Parameter scene: What stands for the scene as long as it is there.
+    /// - Parameters:
+    ///   - phase: The phase it has now.
+    ///   - scene: What stands for the scene as long as it is there.
     public func report(_ phase: Phase, of scene: AnyObject) {
         phases[ObjectIdentifier(scene)] = phase
         tell()

@@ -14,7 +14,7 @@ public final class OwnerDialog {
     /// The finger that a sensor waits for, where it waits for one.
     public private(set) var finger: OwnerFinger?
     /// Why the owner is asked, in the app's words, where the system's own prompt shows that.
-    public var reason: String?
+    @ObservationIgnored public var reason: String?
     /// What waits for ``answer(_:)``.
     public private(set) var question: OwnerPrompt?
     /// What the system wants to have read.

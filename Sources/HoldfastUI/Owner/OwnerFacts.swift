@@ -31,6 +31,8 @@ public enum OwnerObstacle: Sendable, Hashable, CaseIterable {
     case lockedOut
     /// Something else uses it.
     case busy
+    /// The user has not allowed this app to use it: the system's settings do.
+    case denied
 
     init?(_ capability: OwnerCapability) {
         switch capability {
@@ -38,6 +40,7 @@ public enum OwnerObstacle: Sendable, Hashable, CaseIterable {
         case .notEnrolled: self = .notEnrolled
         case .lockedOut: self = .lockedOut
         case .busy: self = .busy
+        case .denied: self = .denied
         case .missing, .broken: self = .missing
         }
     }

@@ -19,8 +19,12 @@ public final class OwnerUnlockModel {
     public private(set) var isUnlocking = false
     /// Whether the rules let the app work with the open compartment, since the last prompts opened nothing.
     public private(set) var allowsOpenCompartment = false
+    /// Whether the rules take a face or a finger, and the user has not allowed this app to ask for it: the system's settings do.
+    public private(set) var isDenied = false
     /// Why the vault does not open on this device, where that is no matter of a prompt.
     private(set) var stop: StopModel.Reason?
+    /// What the key store waits for, where that is the reason.
+    private(set) var until: ShareWait?
     /// Why the last prompt did not unlock, or why there is no prompt although the policy allows a finger or an account
     /// password; nil if there is nothing to say.
     public var problem: VaultProblem? { ending ?? obstacle }
@@ -44,6 +48,7 @@ public final class OwnerUnlockModel {
     init(_ app: HoldfastApp) {
         self.app = app
         stop = app.startProblem.flatMap { StopModel.Reason($0) }
+        until = app.startProblem?.until
     }
 
     /// Whether the lock screen can be seen: a face that knows it keeps a prompt from taking the sensor away from others.
@@ -91,7 +96,7 @@ public final class OwnerUnlockModel {
         }
         allowsOpenCompartment = await app.lock.allowsOpenCompartment
         if let error {
-            stop = StopModel.Reason(error) ?? stop
+            if let reason = StopModel.Reason(error) { (stop, until) = (reason, error.until) }
             if stop == nil { ending = OwnerUnlockModel.problem(error, app.vault) }
         } else {
             stop = nil
@@ -101,6 +106,19 @@ public final class OwnerUnlockModel {
         isUnlocking = false
         if facts != nil { await look() }
         return error.flatMap { OwnerUnlockModel.problem($0, app.vault) }
+    }
+
+    /// Ends that a vault's rules contradict its slots, and opens it the way its level wants it then.
+    /// - Parameter asksOwner: Whether the device's owner is asked from now on; nobody otherwise.
+    /// - Returns: Why not; nil when it is open.
+    func settle(asksOwner: Bool) async -> VaultProblem? {
+        guard !isUnlocking, dialog.step == nil else { return .busy }
+        let error = await dialog.run(offers.first ?? .biometrics) { [lock = app.lock] prompts throws(VaultError) in
+            if asksOwner { try await lock.requireOwner(prompts) } else { try await lock.stopAsking(prompts) }
+        }
+        if let error { return OwnerUnlockModel.problem(error, app.vault) ?? VaultProblem(error) }
+        await onEnd()
+        return await unlock(accepting: false)
     }
 
     private nonisolated static func failure(of ask: OwnerDialog.Ask) async -> VaultError? {
@@ -154,6 +172,7 @@ public final class OwnerUnlockModel {
         if opensByLevel { opensByLevel = false }
         if stop != nil { stop = nil }
         if allowsOpenCompartment { allowsOpenCompartment = false }
+        if isDenied { isDenied = false }
         (capabilities, outcomes) = ([:], [:])
         (isLooked, hasOccasion) = (false, false)
         if !offers.isEmpty { offers = [] }
@@ -168,6 +187,8 @@ public final class OwnerUnlockModel {
         for step in facts?.steps ?? [] { found[step] = await app.lock.ownerCapability(of: step) }
         guard mine == looks else { return }
         capabilities = found
+        let denied = found[.biometrics].flatMap(OwnerObstacle.init) == .denied
+        if denied != isDenied { isDenied = denied }
         update()
         askOnOccasion()
     }

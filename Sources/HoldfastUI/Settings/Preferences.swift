@@ -1,3 +1,5 @@
+internal import Holdfast
+
 /// What the user chose about one face. Kept in the vault, so that the lock cannot be weakened without the passcode.
 public struct Preferences: Sendable, Hashable {
     /// What leaving the window for another one does.
@@ -19,6 +21,8 @@ public struct Preferences: Sendable, Hashable {
     public var coversCapture = true
     /// Whether minimising the window locks at once; else it covers only.
     public var locksWhenMinimised = false
+    /// Whether closing the lid locks at once, where the app's code wants that; else it is treated as leaving the app.
+    public var locksWhenLidCloses = true
     /// Seconds without any key or movement after which the app locks; nil for never.
     public var idleSeconds: UInt32? = 300
     /// Seconds after which a copied secret is taken off the clipboard.
@@ -36,6 +40,12 @@ public struct Preferences: Sendable, Hashable {
 
     static let longestText = 1024
 
+    /// What locks at once: what the app's code gave, with what its user adds, or takes away of a lid that is closed often.
+    func triggers(given: LockTriggers) -> LockTriggers {
+        let chosen = locksWhenMinimised ? given.union(.minimised) : given
+        return locksWhenLidCloses ? chosen : chosen.subtracting(.lidClosed)
+    }
+
     /// Lines of `key=value`, in a fixed order.
     var text: String {
         """
@@ -43,6 +53,7 @@ public struct Preferences: Sendable, Hashable {
         blur=\(blursCover ? 1 : 0)
         capture=\(coversCapture ? 1 : 0)
         minimised=\(locksWhenMinimised ? 1 : 0)
+        lid=\(locksWhenLidCloses ? 1 : 0)
         idle=\(idleSeconds.map(String.init) ?? "never")
         clipboard=\(clipboardSeconds)
         reveal=\(revealSeconds)
@@ -62,6 +73,7 @@ public struct Preferences: Sendable, Hashable {
             case "blur": blursCover = Preferences.isOn(value) ?? blursCover
             case "capture": coversCapture = Preferences.isOn(value) ?? coversCapture
             case "minimised": locksWhenMinimised = Preferences.isOn(value) ?? locksWhenMinimised
+            case "lid": locksWhenLidCloses = Preferences.isOn(value) ?? locksWhenLidCloses
             case "idle": if value == "never" { idleSeconds = nil } else if let seconds { idleSeconds = seconds }
             case "clipboard": clipboardSeconds = seconds ?? clipboardSeconds
             case "reveal": revealSeconds = seconds ?? revealSeconds

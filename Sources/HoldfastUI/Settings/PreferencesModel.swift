@@ -17,7 +17,9 @@ public final class PreferencesModel {
     /// The collection that faces keep their own records in; ``VaultModel`` does not show it.
     nonisolated static let collection = ".holdfast"
 
-    /// - Parameter face: Names the face: `desktop`, `ios`.
+    /// - Parameters:
+    ///   - vault: Where the preferences are kept.
+    ///   - face: Names the face: `desktop`, `ios`.
     public init(_ vault: Vault, face: String) {
         self.vault = vault
         self.face = face

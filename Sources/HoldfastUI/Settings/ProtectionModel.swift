@@ -83,22 +83,36 @@ public final class ProtectionModel {
     }
 
     /// A passcode of the vault's own from now on. The device's owner confirms it, where the device can ask.
-    public func setPasscode(_ passcode: consuming SecretBytes, repeated: consuming SecretBytes) async {
+    /// - Parameters:
+    ///   - passcode: As it was typed.
+    ///   - repeated: As it was typed again.
+    ///   - takesWeak: Whether the user insists on a passcode that is guessed at once.
+    /// - Returns: Whether it holds now; if not, ``failure`` says why.
+    @discardableResult
+    public func setPasscode(
+        _ passcode: consuming SecretBytes, repeated: consuming SecretBytes, takingWeak takesWeak: Bool = false
+    ) async -> Bool {
         strength = nil
-        guard passcode.isEqual(to: repeated) else {
-            return failure = Failure(change: .passcode, problem: .passcodesDiffer)
+        let problem =
+            passcode.isEqual(to: repeated)
+            ? PasscodeFloor.problem(of: passcode, takingWeak: takesWeak) : VaultProblem.passcodesDiffer
+        if let problem {
+            failure = Failure(change: .passcode, problem: problem)
+            return false
         }
         let carried = CarriedSecret(passcode)
-        await make(.passcode) { [lock = app.lock] prompts throws(VaultError) in
+        return await make(.passcode) { [lock = app.lock] prompts throws(VaultError) in
             try await lock.requirePasscode(carried.take(), prompts)
         }
     }
 
     /// The passcode is asked for no more: the device's owner is; nobody, where the device cannot ask.
     /// - Parameter passcode: The present one.
-    public func removePasscode(_ passcode: consuming SecretBytes) async {
+    /// - Returns: As ``setPasscode(_:repeated:takingWeak:)``.
+    @discardableResult
+    public func removePasscode(_ passcode: consuming SecretBytes) async -> Bool {
         let carried = CarriedSecret(passcode)
-        await make(.noPasscode) { [lock = app.lock] prompts throws(VaultError) in
+        return await make(.noPasscode) { [lock = app.lock] prompts throws(VaultError) in
             var canAsk = false
             for step in OwnerStep.allCases where await lock.ownerCapability(of: step) == .available { canAsk = true }
             let proof = try await lock.prove(passcode: carried.take())
@@ -125,21 +139,27 @@ public final class ProtectionModel {
 
     /// The user has written the words down: from now on they open the vault, in place of earlier ones. The device's owner
     /// confirms it, where the device can ask. Refused, the words stay to be confirmed again.
-    public func confirmPhrase() async {
-        guard let issue else { return }
-        await make(.recoveryPhrase) { prompts throws(VaultError) in try await issue.confirm(prompts) }
-        if failure == nil { discardPhrase() }
+    /// - Returns: As ``setPasscode(_:repeated:takingWeak:)``.
+    @discardableResult
+    public func confirmPhrase() async -> Bool {
+        guard let issue else { return false }
+        let isMade = await make(.recoveryPhrase) { prompts throws(VaultError) in try await issue.confirm(prompts) }
+        if isMade { discardPhrase() }
+        return isMade
     }
 
     /// As ``confirmPhrase()``, of a vault with a passcode.
     /// - Parameter passcode: The present one.
-    public func confirmPhrase(passcode: consuming SecretBytes) async {
-        guard let issue else { return }
+    /// - Returns: As ``setPasscode(_:repeated:takingWeak:)``.
+    @discardableResult
+    public func confirmPhrase(passcode: consuming SecretBytes) async -> Bool {
+        guard let issue else { return false }
         let carried = CarriedSecret(passcode)
-        await make(.recoveryPhrase) { [lock = app.lock] _ throws(VaultError) in
+        let isMade = await make(.recoveryPhrase) { [lock = app.lock] _ throws(VaultError) in
             try await issue.confirm(proving: lock.prove(passcode: carried.take()))
         }
-        if failure == nil { discardPhrase() }
+        if isMade { discardPhrase() }
+        return isMade
     }
 
     /// The words are not wanted: they were never the vault's.
@@ -155,17 +175,19 @@ public final class ProtectionModel {
         (failure, strength) = (nil, nil)
     }
 
-    private func make(_ change: Change, _ act: @escaping OwnerDialog.Ask) async {
-        guard running == nil, dialog.step == nil else { return }
+    /// - Returns: Whether it holds now.
+    private func make(_ change: Change, _ act: @escaping OwnerDialog.Ask) async -> Bool {
+        guard running == nil, dialog.step == nil else { return false }
         running = change
         failure = nil
         // A step of the dialog is shown from the first prompt on; without one the change is made at once.
         let error = await dialog.run(.biometrics, act)
         if let error, error.code != .cancelled { failure = Failure(change: change, problem: VaultProblem(error)) }
         if error?.code == .cancelled { failure = Failure(change: change, problem: .cancelled) }
-        running = nil
         await load()
         await onChange()
+        running = nil
+        return error == nil
     }
 
     private func adopt(_ now: Protection) {

@@ -16,7 +16,7 @@ public final class SecuritySettingsModel {
         case ownerAnew
         /// How long the app may be away.
         case timing(LockTiming)
-        /// Wrong passcodes before the last consequence; 3 to 10.
+        /// Wrong passcodes before the last consequence; one of ``SecuritySettingsModel/attemptLimits``.
         case attemptLimit(Int)
         /// Whether a fingerprint, a face, or the account's password opens the vault too.
         case owner(OwnerStep, Bool)
@@ -66,6 +66,14 @@ public final class SecuritySettingsModel {
     /// Whether faces or fingers were added or removed since the lock was turned on, so that only the device's passcode opens the
     /// vault: ``Change/ownerAnew`` takes them again.
     public private(set) var enrollmentChanged = false
+    /// Whether ``Change/ownerAnew`` would let a face or a finger open the vault again, or for the first time: what is enrolled was
+    /// changed, or set up only after the lock was turned on.
+    public var offersOwnerAnew: Bool { enrollmentChanged || biometricsCame }
+    /// Whether the device can ask for a face or a finger since, although the lock was turned on without.
+    public var biometricsCame: Bool {
+        guard level == .owner, let policy, !policy.asks(for: .biometrics) else { return false }
+        return obstacles[.biometrics] == nil
+    }
     /// The rules that hold; nil until they were read.
     public private(set) var policy: VaultPolicy?
     /// What an unlock with the passcode proves.
@@ -95,6 +103,12 @@ public final class SecuritySettingsModel {
     @ObservationIgnored private let lookAtChip: LookAtChip
     /// Called when the vault has another PIN.
     @ObservationIgnored var onPIN: @MainActor () async -> Void = {}
+
+    /// Called when a change was made, or tried.
+    @ObservationIgnored var onChange: @MainActor () async -> Void = {}
+
+    /// What a face offers for ``Change/attemptLimit(_:)``.
+    public nonisolated static var attemptLimits: ClosedRange<Int> { VaultPolicy.attemptLimits }
 
     package typealias LookAtChip = @Sendable (HoldfastApp) -> OwnerObstacle?
 
@@ -166,6 +180,7 @@ public final class SecuritySettingsModel {
             try await SecuritySettingsModel.make(change, lock, prompts)
         }
         adopt(await SecuritySettingsModel.status(app.vault))
+        await onChange()
         isBusy = false
         (wanted, needed) = (nil, nil)
         // Last: the switch is back when this is said.
@@ -245,7 +260,9 @@ public final class SecuritySettingsModel {
     }
 
     /// As ``prove(passcode:)``, for a change that makes the recovery phrase the only other way in.
-    /// - Parameter text: The phrase as it was typed.
+    /// - Parameters:
+    ///   - passcode: The passcode as it was typed.
+    ///   - text: The phrase as it was typed.
     public func prove(passcode: consuming SecretBytes, phrase text: consuming SecretBytes) async {
         guard let change = wanted, needed == .passcodeAndPhrase, !isBusy else { return }
         do throws(RecoveryPhraseError) {
@@ -257,11 +274,16 @@ public final class SecuritySettingsModel {
     }
 
     /// Gives the vault another passcode.
+    /// - Parameters:
+    ///   - old: The present one.
+    ///   - new: 1 to 1,024 bytes.
+    ///   - takesWeak: Whether the user insists on a passcode that is guessed at once.
     /// - Returns: Why not; nil when it was done.
     public func changePasscode(
-        from old: consuming SecretBytes, to new: consuming SecretBytes
+        from old: consuming SecretBytes, to new: consuming SecretBytes, takingWeak takesWeak: Bool = false
     ) async -> VaultProblem? {
         guard !isBusy else { return .busy }
+        if let problem = PasscodeFloor.problem(of: new, takingWeak: takesWeak) { return problem }
         isBusy = true
         defer { isBusy = false }
         do throws(VaultError) {
@@ -307,7 +329,7 @@ public final class SecuritySettingsModel {
         guard let policy else { return false }
         return switch change {
         case .lock(let isOn): policy.isLockEnabled == isOn
-        case .ownerAnew: !enrollmentChanged
+        case .ownerAnew: !offersOwnerAnew
         case .timing(let timing): policy.lockTiming == timing
         case .attemptLimit(let limit): policy.attemptLimit == limit
         case .owner(let step, let isOn): policy.asks(for: step) == isOn
@@ -356,6 +378,7 @@ extension SecuritySettingsModel {
             }
         } catch { failure = Failure(change: change, problem: VaultProblem(error)) }
         adopt(await SecuritySettingsModel.status(app.vault))
+        await onChange()
         isBusy = false
         (wanted, needed) = (nil, nil)
     }

@@ -149,6 +149,7 @@ public final class SelfDestructModel {
     public func finish(passcode: consuming SecretBytes) async {
         guard case .authenticatingAgain(let wanted) = step, let change, !isBusy else { return }
         isBusy = true
+        outcome = nil
         do throws(VaultError) {
             let key = try await app.lock.finish(change, passcode: passcode)
             isBusy = false
@@ -165,10 +166,12 @@ public final class SelfDestructModel {
         }
     }
 
-    /// Has the device confirm its owner again, where the vault has no passcode, and writes the change.
+    /// Has the device confirm its owner again, where the vault has no passcode, and writes the change. Refused, ``outcome`` says why,
+    /// and while the change is pending this can be called again.
     public func finish() async {
         guard case .authenticatingAgain(let wanted) = step, let change, confirmsOwner, !isBusy else { return }
         isBusy = true
+        outcome = nil
         let made = ChangeBox()
         let error = await dialog.run(.biometrics) { [lock = app.lock] prompts throws(VaultError) in
             let proof = try await lock.prove(prompts)
@@ -176,7 +179,12 @@ public final class SelfDestructModel {
         }
         isBusy = false
         guard step == .authenticatingAgain(wanted) else { return }
-        if let error { return outcome = .refused(VaultProblem(error)) }
+        if let error {
+            let refusal = Outcome.refused(VaultProblem(error))
+            // Still pending, it can be confirmed again; expired, it is over.
+            if change.pending == nil { end(refusal) } else { outcome = refusal }
+            return
+        }
         isOn = wanted == .enable
         receiptKey = made.key
         end(.done(wanted))

@@ -51,6 +51,30 @@ extension SetupModel {
         goOn()
     }
 
+    /// Finds out whether a vault can begin without a passcode here.
+    public func look() async { canBeginWithoutPasscode = await unasked.isPossible(path) }
+
+    /// The vault begins without a passcode: this machine's key store opens it. Its user may set one in the settings.
+    public func beginWithoutPasscode() async {
+        guard step == .welcome else { return }
+        step = .opening
+        problem = nil
+        let began = absences
+        var isMade = false
+        do throws(VaultError) {
+            try await unasked.create(path)
+            isMade = true
+            let app = try open(path)
+            await app.lock.handle(.launch)
+            await app.lock.handle(.didBecomeActive)
+            try await app.lock.unlock()
+            self.app = app
+        } catch { problem = VaultProblem(error) }
+        if isMade && began != absences { return await lockAndFinish() }
+        // A vault that was made and did not open has a lock screen, which says why.
+        step = isMade ? .finished : .welcome
+    }
+
     func goOn() {
         step = left.isEmpty ? .finished : left.removeFirst()
         // The words, and then the passcode, are needed no more.

@@ -50,12 +50,14 @@ public final class SetupModel {
     public internal(set) var isBusy = false
     /// Whether the words were on paper before the user was away. Else others are shown, and only those count.
     public internal(set) var isPhraseChecked = false
+    /// Whether a vault can begin without a passcode: this machine has a key store for it. Known after ``look()``.
+    public internal(set) var canBeginWithoutPasscode = false
     /// How often the user was away: work that began before is no longer shown.
     @ObservationIgnored var absences = 0
     /// What the system says and asks while a finger proves itself.
     public let dialog = OwnerDialog()
     /// The app, once it was opened.
-    public private(set) var app: HoldfastApp?
+    public internal(set) var app: HoldfastApp?
 
     /// The folder of the new vault.
     public let path: String
@@ -70,12 +72,30 @@ public final class SetupModel {
     @ObservationIgnored var lastEvent = LockEvent.systemLocked
     @ObservationIgnored private let create: Create
     @ObservationIgnored private let look: Look
+    @ObservationIgnored let unasked: Unasked
 
     /// Makes a vault; a parameter so that tests need not calibrate.
     typealias Create = @Sendable (String, borrowing SecretBytes) throws(VaultError) -> RecoveryPhrase
     typealias Open = @Sendable (String) throws(VaultError) -> HoldfastApp
     package typealias Look = @Sendable (HoldfastApp) async -> Set<Part>
     @ObservationIgnored let open: Open
+
+    /// How a vault begins without a passcode; a parameter so that tests bring their own key stores.
+    package struct Unasked: Sendable {
+        let isPossible: @Sendable (String) async -> Bool
+        let create: @Sendable (String) async throws(VaultError) -> Void
+
+        package init(
+            isPossible: @escaping @Sendable (String) async -> Bool,
+            create: @escaping @Sendable (String) async throws(VaultError) -> Void
+        ) {
+            (self.isPossible, self.create) = (isPossible, create)
+        }
+
+        static let standard = Unasked(
+            isPossible: HoldfastApp.canBeginWithoutAsking,
+            create: { path throws(VaultError) in try await HoldfastApp.createWithoutAsking(path) })
+    }
 
     /// - Parameter path: A folder that does not exist or is empty.
     public convenience init(at path: String) {
@@ -94,9 +114,10 @@ public final class SetupModel {
         at path: String,
         create: @escaping @Sendable (String, borrowing SecretBytes) throws(VaultError) -> RecoveryPhrase,
         open: @escaping @Sendable (String) throws(VaultError) -> HoldfastApp,
-        look: @escaping Look = { _ in [] }
+        look: @escaping Look = { _ in [] }, unasked: Unasked = .standard
     ) {
         self.path = path
+        self.unasked = unasked
         self.create = create
         self.open = open
         self.look = look
@@ -105,6 +126,7 @@ public final class SetupModel {
     /// The user has read the introduction.
     public func begin() {
         guard step == .welcome else { return }
+        problem = nil
         step = .passcode
     }
 
@@ -115,11 +137,18 @@ public final class SetupModel {
     }
 
     /// Accepts the passcode and creates the vault.
-    public func choose(passcode: consuming SecretBytes, repeated: consuming SecretBytes) async {
+    /// - Parameters:
+    ///   - passcode: As it was typed.
+    ///   - repeated: As it was typed again.
+    ///   - takesWeak: Whether the user insists on a passcode that is guessed at once.
+    public func choose(
+        passcode: consuming SecretBytes, repeated: consuming SecretBytes, takingWeak takesWeak: Bool = false
+    ) async {
         guard step == .passcode else { return }
         guard passcode.isEqual(to: repeated) else { return problem = .passcodesDiffer }
         guard passcode.count > 0 else { return problem = .invalidPasscode }
-        problem = nil
+        problem = PasscodeFloor.problem(of: passcode, takingWeak: takesWeak)
+        guard problem == nil else { return }
         step = .creating
         let began = absences
         do throws(VaultError) {

@@ -1,4 +1,4 @@
-internal import Holdfast
+public import Holdfast
 public import Observation
 
 /// Why a vault does not open on this device, or cannot be begun, and what its user can do about that.
@@ -26,12 +26,19 @@ public final class StopModel {
         case tryAgain
         /// The vault is the right one: open it. The device's owner confirms, where the device can ask.
         case accept
+        /// From now on the device's owner is asked: the vault and its rules agree again.
+        case requireOwner
+        /// From now on nobody is asked: the vault and its rules agree again. The device's owner confirms it, where the device can
+        /// ask.
+        case stopAsking
         /// Put the folder aside and begin a new vault. Nothing is deleted.
         case startOver
     }
 
     /// What happened.
     public let reason: Reason
+    /// What a key store that cannot be asked now waits for (``Reason/notNow``), where that is known.
+    public let until: ShareWait?
     /// What can be done, the mildest first.
     public let remedies: [Remedy]
     /// The remedy that is under way.
@@ -42,10 +49,15 @@ public final class StopModel {
     @ObservationIgnored private let act: @MainActor (Remedy) async -> VaultProblem?
 
     /// - Parameters:
+    ///   - until: What the key store waits for.
     ///   - canStartOver: Whether there is somebody who puts the folder aside.
     ///   - act: Does what a remedy says, and tells why it did not help.
-    package init(_ reason: Reason, canStartOver: Bool, act: @escaping @MainActor (Remedy) async -> VaultProblem?) {
+    package init(
+        _ reason: Reason, until: ShareWait? = nil, canStartOver: Bool,
+        act: @escaping @MainActor (Remedy) async -> VaultProblem?
+    ) {
         self.reason = reason
+        self.until = until
         self.act = act
         let wanted: [Remedy] =
             switch reason {
@@ -53,7 +65,7 @@ public final class StopModel {
             case .notNow: [.tryAgain]
             case .lost: [.tryAgain, .startOver]
             case .another: [.accept, .startOver]
-            case .contradicted: [.startOver]
+            case .contradicted: [.requireOwner, .stopAsking, .startOver]
             }
         remedies = wanted.filter { $0 != .startOver || canStartOver }
     }

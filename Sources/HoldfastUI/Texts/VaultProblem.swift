@@ -41,6 +41,8 @@ public enum VaultProblem: Sendable, Hashable {
     case invalidName
     /// A passcode is empty or too long.
     case invalidPasscode
+    /// A new passcode is guessed at once, and the user did not insist on it.
+    case weakPasscode
     /// The two passcodes that were typed differ.
     case passcodesDiffer
     /// A PIN is too short, too long, or one that everybody tries first.
@@ -100,6 +102,8 @@ public enum VaultProblem: Sendable, Hashable {
     case noWayLeft
     /// The vault has no recovery phrase.
     case noRecoveryPhrase
+    /// The vault has no passcode. Nothing was changed.
+    case noPasscode
     /// After this change a lost passcode or a broken chip would lose the vault, and nobody insisted on the change.
     case lastWayIn
     /// The keys have encrypted as many values as they safely can.
@@ -183,8 +187,8 @@ public enum VaultProblem: Sendable, Hashable {
             case .shareLost: .shareLost
             case .levelLowered, .levelContradicted: .levelLowered
             case .proofTooWeak: .proofTooWeak
-            case .cryptography, .unexpected, .agentUnavailable, .agentRunning, .agentProtocol,
-                .notAllowed:
+            case .noPasscode: .noPasscode
+            case .cryptography, .unexpected, .agentUnavailable, .agentRunning, .agentProtocol, .notAllowed:
                 .other(reason: error.reason)
             }
     }

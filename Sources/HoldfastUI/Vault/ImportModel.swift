@@ -15,7 +15,7 @@ public final class ImportModel {
         case none
         /// The file is read, or its password tried.
         case reading
-        /// The file has a password of its own, which ``open(with:)`` takes; whether one was tried that is not the right one.
+        /// The file has a password of its own, which ``open(with:keyFile:)`` takes; whether one was tried that is not the right one.
         case password(wasWrong: Bool)
         /// Nothing was stored yet; ``store()`` does.
         case planned(Plan)
@@ -75,19 +75,27 @@ public final class ImportModel {
         self.collection = collection
         await run { store in
             let file = try ImportFile(path)
-            return (file, try file.plan(nil, store, collection))
+            return (file, try file.plan(nil, nil, store, collection))
         }
     }
 
-    /// Tries the file's own password.
-    public func open(with password: consuming SecretBytes) async {
-        guard let file, case .password = step else { return }
-        let carried: ShownValue
-        do throws(VaultError) {
-            carried = try password.withBytes { bytes throws(VaultError) in try ShownValue(bytes) }
-        } catch { return step = .failed(.other(VaultProblem(error))) }
-        let collection = collection
-        await run { store in (file, try file.plan(carried, store, collection)) }
+    /// Whether the file may need a key file, beside its password or in place of it.
+    public var takesKeyFile: Bool { file?.takesKeyFile ?? false }
+
+    /// Tries the file's own password, and its key file.
+    /// - Parameters:
+    ///   - password: Empty for a file that has only a key file.
+    ///   - keyFile: The key file's path; nil for none.
+    public func open(with password: consuming SecretBytes, keyFile: String? = nil) async {
+        guard let file, case .password = step, password.count > 0 || keyFile != nil else { return }
+        var carried: ShownValue?
+        if password.count > 0 {
+            do throws(VaultError) {
+                carried = try password.withBytes { bytes throws(VaultError) in try ShownValue(bytes) }
+            } catch { return step = .failed(.other(VaultProblem(error))) }
+        }
+        let (secret, collection) = (carried, collection)
+        await run { store in (file, try file.plan(secret, keyFile, store, collection)) }
     }
 
     /// Stores what is planned: all of it, or nothing.
@@ -176,14 +184,20 @@ final class ImportFile: Sendable {
         self.format = format
     }
 
-    func plan(_ password: ShownValue?, _ store: ItemStore, _ collection: String) throws -> Outcome {
+    var takesKeyFile: Bool { format == .kdbx }
+
+    func plan(
+        _ password: ShownValue?, _ keyFile: String?, _ store: ItemStore, _ collection: String
+    ) throws -> Outcome {
+        var key: SecretBytes?
+        if let keyFile { key = try FileTransfer.content(of: keyFile, limit: ImportLimits.keyFile) }
         let imported: Imported
         do throws(ImportError) {
             imported =
                 if let password {
-                    try password.withBytes { bytes throws(ImportError) in try read(bytes) }
+                    try password.withBytes { bytes throws(ImportError) in try read(bytes, key) }
                 } else {
-                    try format.read(bytes, password: nil, keyFile: nil)
+                    try format.read(bytes, password: nil, keyFile: key)
                 }
         } catch {
             switch error.kind {
@@ -195,10 +209,10 @@ final class ImportFile: Sendable {
         return .plan(try ImportPlan(imported, prefix: "", into: store, collection: collection), notes: imported.notes)
     }
 
-    private func read(_ password: RawSpan) throws(ImportError) -> Imported {
+    private func read(_ password: RawSpan, _ key: borrowing SecretBytes?) throws(ImportError) -> Imported {
         let secret: SecretBytes?
         do throws(SecretMemoryError) { secret = try SecretBytes(copying: password) } catch { throw ImportError(error) }
-        return try format.read(bytes, password: secret, keyFile: nil)
+        return try format.read(bytes, password: secret, keyFile: key)
     }
 }
 

@@ -49,6 +49,38 @@ extension ItemFieldsModel {
         await change(value, .text) { .set(field, $0) }
     }
 
+    /// Shows the next code of a counter for a while. The counter is stored first, so that no number is used twice.
+    /// - Returns: Why not; nil when it is shown. `busy` when another program has changed the field since.
+    public func revealNextCode(of field: Field) async -> VaultProblem? {
+        guard field.countsUp, fields.contains(field) else { return .notFound }
+        let digits = DigitsBox()
+        let problem = await vault.change(ItemFieldsModel.advance(field, of: place, in: vault.store, digits))
+        guard !vault.lock.isLocked else { return problem }
+        await load()
+        if problem == nil, let found = digits.take() { show(found, of: field) }
+        return problem
+    }
+
+    @concurrent
+    private nonisolated static func advance(
+        _ field: Field, of place: VaultItem.ID, in store: ItemStore, _ digits: DigitsBox
+    ) async -> Result<Void, any Error> {
+        do {
+            try store.change(place.name, in: place.collection) { item in
+                guard let found = item.found(field) else { throw VaultError.changedItem }
+                let code = try item.withValue(of: found) { try OneTimeCode(parsing: SecretBytes(copying: $0)) }
+                guard let next = try code.advanced() else { throw VaultError.changedItem }
+                let text = try next.text()
+                digits.keep(
+                    try code.code(at: 0).withBytes { bytes throws(VaultError) in try ShownValue(digits: bytes) })
+                try text.withBytes { bytes throws(VaultError) in
+                    try item.set(found, bytes: bytes, keepsEarlier: false)
+                }
+            }
+            return .success(())
+        } catch { return .failure(error) }
+    }
+
     /// Removes a field; what it held becomes an earlier value.
     public func remove(_ field: Field) async -> VaultProblem? { await change(.remove(field)) }
 
@@ -98,6 +130,16 @@ extension ItemFieldsModel {
     private nonisolated static func attached(_ change: ItemChange) throws -> AttachedFile? {
         guard case .attach(let path) = change else { return nil }
         return try AttachedFile(path)
+    }
+}
+
+/// The digits that a change computed, on their way to the screen.
+private final class DigitsBox: @unchecked Sendable {  // written in the change, read after it
+    private var value: ShownValue?
+    func keep(_ digits: ShownValue) { value = digits }
+    func take() -> ShownValue? {
+        defer { value = nil }
+        return value
     }
 }
 

@@ -15,6 +15,9 @@ public final class ItemFieldsModel {
         public let kind: FieldKind
         /// The name that the content of a file field has as a file; nil for any other.
         public let fileName: String?
+        /// Whether it is a one-time code by a counter: each of its codes is used up when it is shown
+        /// (``ItemFieldsModel/revealNextCode(of:)``).
+        public let countsUp: Bool
         /// Whether it is hidden until it is asked for.
         public var isSecret: Bool { kind == .secret || kind == .oneTimeCode }
         /// Whether its value is shown without being asked for.
@@ -23,6 +26,14 @@ public final class ItemFieldsModel {
         init(_ field: Item.Field, in item: borrowing Item) {
             (id, label, kind) = (field.index, field.label, field.kind)
             fileName = item.withFile(of: field) { name, _ in name }
+            countsUp = kind == .oneTimeCode && item.withValue(of: field) { Field.countsUp($0) }
+        }
+
+        private static func countsUp(_ text: RawSpan) -> Bool {
+            guard let text = try? SecretBytes(copying: text), let code = try? OneTimeCode(parsing: text),
+                case .counter = code.moment
+            else { return false }
+            return true
         }
     }
 
@@ -97,8 +108,18 @@ public final class ItemFieldsModel {
 
     /// Reads a secret field's value, to be shown for a while.
     public func reveal(_ field: Field) async {
-        guard field.isSecret, fields.contains(field), let value = await read(.field(field)) else { return }
+        guard field.isSecret, !field.countsUp, fields.contains(field), let value = await read(.field(field)) else {
+            return
+        }
         values[field.id] = value
+        revealed.insert(field.id)
+        hideLater()
+    }
+
+    /// Shows the digits of a code that was used up, for a while.
+    func show(_ digits: ShownValue, of field: Field) {
+        guard fields.contains(field) else { return }
+        values[field.id] = digits
         revealed.insert(field.id)
         hideLater()
     }
@@ -147,15 +168,17 @@ public final class ItemFieldsModel {
     }
 
     /// Lends a value that is shown now. Of a one-time code it is the code of now.
-    /// - Returns: Nil when it is not shown, and for a one-time code by a counter, which counts when it is used.
+    /// - Returns: Nil when it is not shown.
     public func withValue<R>(of field: Field, _ body: (RawSpan) -> R) -> R? {
         guard fields.contains(field), let value = values[field.id] else { return nil }
         return value.lend(field.kind, body)
     }
 
     /// Reads a value and lends it for the clipboard or an editor, without showing it.
-    /// - Returns: As ``withValue(of:_:)``; nil also when it cannot be read, and ``problem`` says why.
+    /// - Returns: As `withValue(of:_:)`; nil also when it cannot be read, and ``problem`` says why.
     public func withCopy<R>(of field: Field, _ body: (RawSpan) -> R) async -> R? {
+        // The digits that are shown: reading would use up the next ones.
+        if field.countsUp { return withValue(of: field, body) }
         guard fields.contains(field), let value = await read(.field(field)) else { return nil }
         return value.lend(field.kind, body)
     }
@@ -178,6 +201,11 @@ public final class ItemFieldsModel {
         field.kind == .oneTimeCode ? values[field.id]?.secondsLeft : nil
     }
 
+    /// How much of its step is left to the one-time code that is shown, from 1 to 0; nil as ``secondsLeft(of:)``.
+    public func shareLeft(of field: Field) -> Double? {
+        field.kind == .oneTimeCode ? values[field.id]?.shareLeft : nil
+    }
+
     /// Reads the notes and lends them for an editor, without showing them.
     /// - Returns: Nil when they cannot be read, and ``problem`` says why.
     public func withNotesCopy<R>(_ body: (RawSpan) -> R) async -> R? {
@@ -187,6 +215,13 @@ public final class ItemFieldsModel {
 
     /// Lends the notes while they are shown.
     public func withNotes<R>(_ body: (RawSpan) -> R) -> R? { notes?.lend(.text, body) }
+
+    /// Reads the content of a file field and lends it, for a look at it without a copy on the disk.
+    /// - Returns: Nil for another field, and when it cannot be read; ``problem`` says why.
+    public func withContent<R>(of field: Field, _ body: (RawSpan) -> R) async -> R? {
+        guard field.fileName != nil, fields.contains(field), let value = await read(.content(field)) else { return nil }
+        return value.lend(.text, body)
+    }
 
     /// Writes a file field's content to a file on the disk, where it is not protected any more; a file of that name is replaced.
     /// ``VaultModel/transfer`` tells how far it is, and ``VaultModel/cancelTransfer()`` stops it.
@@ -238,6 +273,11 @@ public final class ItemFieldsModel {
             return try item.withValue(of: found) { value throws(VaultError) in
                 try ShownValue(value, isCode: found.kind == .oneTimeCode)
             }
+        case .content(let field):
+            guard let found = item.found(field) else { throw VaultError.changedItem }
+            let content = try item.withFile(of: found) { _, content throws(VaultError) in try ShownValue(content) }
+            guard let content else { throw VaultError.changedItem }
+            return content
         case .earlier(let past):
             guard item.history.contains(past) else { throw VaultError.changedItem }
             return try item.withValue(of: past) { value throws(VaultError) in try ShownValue(value) }

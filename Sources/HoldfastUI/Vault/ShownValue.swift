@@ -4,6 +4,7 @@ internal import SystemCalls
 /// What of an item is read by itself.
 enum ItemPart: Sendable {
     case field(ItemFieldsModel.Field)
+    case content(ItemFieldsModel.Field)
     case earlier(Item.Earlier)
     case notes
 }
@@ -13,12 +14,22 @@ final class ShownValue: Sendable {
     private let bytes: SecretBytes
     /// The one-time code that the value describes; nil for anything else.
     private let code: OneTimeCode?
+    /// Whether the value is the digits of a code themselves.
+    private let isDigits: Bool
 
     init(_ value: RawSpan, isCode: Bool = false) throws(VaultError) {
         do throws(SecretMemoryError) {
             bytes = try SecretBytes(copying: value)
             code = isCode ? try? OneTimeCode(parsing: SecretBytes(copying: value)) : nil
         } catch { throw VaultError(any: error) }
+        isDigits = false
+    }
+
+    /// The digits of a code that was used up when they were computed.
+    init(digits: RawSpan) throws(VaultError) {
+        do throws(SecretMemoryError) { bytes = try SecretBytes(copying: digits) } catch { throw VaultError(any: error) }
+        code = nil
+        isDigits = true
     }
 
     /// Lends all of it, for the item that it becomes a part of.
@@ -30,7 +41,7 @@ final class ShownValue: Sendable {
 
     /// Lends what is shown of it: of a one-time code by time the digits of now, of one by a counter nothing.
     func lend<R>(_ kind: FieldKind, _ body: (RawSpan) -> R) -> R? {
-        guard kind == .oneTimeCode else { return bytes.withBytes { body($0) } }
+        guard kind == .oneTimeCode, !isDigits else { return bytes.withBytes { body($0) } }
         switch code {
         case .none: return nil
         case .some(let code):
@@ -44,6 +55,16 @@ final class ShownValue: Sendable {
         switch code {
         case .none: nil
         case .some(let code): code.remaining(at: ShownValue.now)
+        }
+    }
+
+    /// How much of its step is left to the one-time code, from 1 to 0; nil as ``secondsLeft``.
+    var shareLeft: Double? {
+        switch code {
+        case .none: return nil
+        case .some(let code):
+            guard case .time(let period) = code.moment, let left = secondsLeft else { return nil }
+            return Double(left) / Double(period)
         }
     }
 

@@ -28,6 +28,23 @@ public final class DeviceSignals {
         observe(center, NSWorkspace.screensDidSleepNotification, lock, .systemLocked)
         observe(center, NSWorkspace.sessionDidResignActiveNotification, lock, .userSwitchedAway)
         observe(center, NSWorkspace.sessionDidBecomeActiveNotification, lock, .userSwitchedBack)
+        // The screen's own lock, which neither sleep nor another user tells. The names are in no manual; what they would tell besides
+        // is told above.
+        let session = DistributedNotificationCenter.default()
+        observe(session, NSNotification.Name("com.apple.screenIsLocked"), lock, .systemLocked)
+        observe(session, NSNotification.Name("com.apple.screenIsUnlocked"), lock, .systemUnlocked)
+        let token = NotificationCenter.default.addObserver(
+            forName: NSWindow.didMiniaturizeNotification, object: nil, queue: .main
+        ) { [weak lock] _ in
+            MainActor.assumeIsolated {
+                // One of several windows leaves the app in front.
+                guard !NSApplication.shared.windows.contains(where: { $0.isVisible && $0.canBecomeMain }) else {
+                    return
+                }
+                lock?.send(.minimised)
+            }
+        }
+        observers.tokens.append((.default, token))
         #endif
     }
 

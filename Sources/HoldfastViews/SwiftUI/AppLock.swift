@@ -8,11 +8,19 @@ extension View {
     ///
     /// Put it on the root of each scene. Sheets and alerts stand above an overlay: a sheet of the app's own takes
     /// ``SwiftUICore/View/covered(by:)``, and an app that shows alerts puts a ``LockWindow`` above everything as well.
-    public func appLock(_ models: AppModels) -> some View { modifier(AppLockModifier(models: models)) }
+    public func appLock(_ models: AppModels) -> some View {
+        // Before the first prompt, which may come with the first frame.
+        Texts.fillReasons(models)
+        return modifier(AppLockModifier(models: models))
+    }
 
     /// Covers what this view shows while its scene is inactive or the app is locked. For sheets, which stand above the cover
     /// of the view that presents them.
     public func covered(by models: AppModels) -> some View { modifier(CoverModifier(models: models)) }
+
+    /// Shows this view only while its scene is in front and not recorded, whether the app lock is on or off and whatever the
+    /// settings allow. For what must be on no picture of the screen: the words of a recovery phrase.
+    public func onlyInFront() -> some View { modifier(OnlyInFrontModifier()) }
 }
 
 struct AppLockModifier: ViewModifier {
@@ -60,6 +68,19 @@ struct CoverModifier: ViewModifier {
     }
 }
 
+struct OnlyInFrontModifier: ViewModifier {
+    @Environment(\.scenePhase) private var phase
+    @Environment(\.isCaptured) private var isCaptured
+
+    func body(content: Content) -> some View {
+        let isHidden = phase != .active || isCaptured
+        content
+            .privacySensitive()
+            .accessibilityHidden(isHidden)
+            .overlay { if isHidden { CoverView(style: .plain, isCaptured: isCaptured) } }
+    }
+}
+
 /// What stands in front of content that must not be seen.
 struct CoverView: View {
     private let style: PrivacyCover.Style
@@ -79,7 +100,7 @@ struct CoverView: View {
         case .blurred: Rectangle().fill(.ultraThickMaterial).ignoresSafeArea().accessibilityHidden(true)
         case .plain: Rectangle().fill(Color.black).ignoresSafeArea().accessibilityHidden(true)
         }
-        if isCaptured { Text("lock.captured", bundle: .module).foregroundStyle(.secondary).padding() }
+        if isCaptured { Text("lock.captured", bundle: .texts).foregroundStyle(.secondary).padding() }
     }
 }
 

@@ -16,13 +16,13 @@ struct CopyRow: View {
             isCopied = true
         } label: {
             VStack(alignment: .leading, spacing: 4) {
-                Text(title, bundle: .module).font(.caption).foregroundStyle(.secondary)
+                Text(title, bundle: .texts).font(.caption).foregroundStyle(.secondary)
                 Text(verbatim: text).font(.footnote.monospaced()).multilineTextAlignment(.leading)
-                if isCopied { Text("copy.done", bundle: .module).font(.caption) }
+                if isCopied { Text("copy.done", bundle: .texts).font(.caption) }
             }
         }
         .accessibilityElement(children: .combine)
-        .accessibilityHint(Text("copy.hint", bundle: .module))
+        .accessibilityHint(Text("copy.hint", bundle: .texts))
         .task(id: isCopied) {
             guard isCopied else { return }
             try? await Task.sleep(for: .seconds(2))

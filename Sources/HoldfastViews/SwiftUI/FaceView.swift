@@ -48,12 +48,12 @@ private struct FailedView: View {
 
     var body: some View {
         VStack(spacing: 20) {
-            Text("stop.failed", bundle: .module).font(.title2).accessibilityAddTraits(.isHeader)
-            Text(ProblemText.key(problem), bundle: .module).multilineTextAlignment(.center)
+            Text("stop.failed", bundle: .texts).font(.title2).accessibilityAddTraits(.isHeader)
+            Text(ProblemText.key(problem), bundle: .texts).multilineTextAlignment(.center)
             Button {
                 face.load()
             } label: {
-                Text("stop.tryAgain", bundle: .module)
+                Text("stop.tryAgain", bundle: .texts)
             }
             .buttonStyle(.borderedProminent)
         }

@@ -4,7 +4,7 @@ public import SwiftUI
 internal import VaultFormat
 internal import AppLockCore
 internal import DeviceOwner
-internal import SecretMemory
+internal import VaultCore
 
 /// The lock screen: the device owner's confirmation if the policy allows it, a PIN, a passcode or the recovery phrase,
 /// the result of the last attempt, attempts left, and the delay.
@@ -15,6 +15,11 @@ internal import SecretMemory
 public struct LockView: View {
     private let model: LockModel
     @State private var typed = ""
+    /// With the phrase, for who forgot the passcode.
+    @State private var new = NewPasscode()
+    @State private var folder: HardwareDecision?
+    @State private var differs = false
+    @Environment(\.scenePhase) private var phase
     @FocusState private var isFocused: Bool
     @Environment(\.lockScreenStyle) private var style
 
@@ -29,52 +34,55 @@ public struct LockView: View {
     private var prompt: some View {
         VStack(spacing: 20) {
             style.icon.font(.largeTitle).accessibilityHidden(true)
-            (style.title ?? Text("lock.title", bundle: .module)).font(.title2).accessibilityAddTraits(.isHeader)
+            (style.title ?? Text("lock.title", bundle: .texts)).font(.title2).accessibilityAddTraits(.isHeader)
             if let reason = LockText.key(model.reason, model.prompt, takesSecret: model.takesSecret) {
-                Text(reason, bundle: .module).foregroundStyle(.secondary)
+                Text(reason, bundle: .texts).foregroundStyle(.secondary)
             }
             if let stop = model.stop { StopView(stop) }
             if model.takesSecret {
-                SecureField(text: $typed, prompt: nil) { Text(LockText.field(model.prompt), bundle: .module) }
+                SecureField(text: $typed, prompt: nil) { Text(LockText.field(model.prompt), bundle: .texts) }
                     .focused($isFocused)
                     .onSubmit { answer() }
                     .disabled(isWaiting)
             }
-            if let failure = LockText.key(model.guidance) { Text(failure, bundle: .module).foregroundStyle(.red) }
+            if replacesPasscode { recovery }
+            if differs { Text("problem.passcodesDiffer", bundle: .texts).foregroundStyle(.red) }
+            if let failure = LockText.key(model.guidance) { Text(failure, bundle: .texts).foregroundStyle(.red) }
             if let left = model.remainingAttempts {
-                Text(LockText.attempts(left, model.consequence), bundle: .module)
+                Text(LockText.attempts(left, model.consequence), bundle: .texts)
             }
             if let seconds = model.delay, model.isDelayed {
-                Text("lock.delay \(seconds)", bundle: .module).monospacedDigit()
+                Text("lock.delay \(seconds)", bundle: .texts).monospacedDigit()
             }
             if model.takesSecret {
                 Button {
                     answer()
                 } label: {
-                    Text("lock.unlock", bundle: .module)
+                    Text("lock.unlock", bundle: .texts)
                 }
                 .buttonStyle(.borderedProminent)
-                .disabled(isWaiting || typed.isEmpty)
+                .disabled(isWaiting || !isComplete)
             } else if model.stop == nil {
                 // Nothing to type: the owner is asked again, or nobody is.
                 Button {
                     Task { await model.owner.unlock() }
                 } label: {
-                    Text("lock.unlock", bundle: .module)
+                    Text("lock.unlock", bundle: .texts)
                 }
                 .buttonStyle(.borderedProminent)
                 .disabled(model.owner.isUnlocking)
             }
             ForEach(model.owner.offers, id: \.self) { step in ownerButton(step) }
             if let problem = model.owner.problem {
-                Text(ProblemText.key(problem), bundle: .module).foregroundStyle(.secondary)
+                Text(ProblemText.key(problem), bundle: .texts).foregroundStyle(.secondary)
             }
+            if model.owner.isDenied { DeniedRow() }
             ForEach(model.otherPrompts, id: \.self) { prompt in
                 Button {
-                    typed = ""
+                    clear()
                     model.choose(prompt)
                 } label: {
-                    Text(LockText.use(prompt), bundle: .module)
+                    Text(LockText.use(prompt), bundle: .texts)
                 }
             }
             if model.state == .checking { ProgressView() }
@@ -88,16 +96,36 @@ public struct LockView: View {
         .onAppear { isFocused = true }
         .task { await Biometry.current.look() }
         // One field for all of them: what was typed for one is not handed over as another.
-        .onChange(of: model.prompt) { _, _ in typed = "" }
+        .onChange(of: model.prompt) { _, _ in clear() }
+        // Half a passcode does not wait in memory for its user to come back.
+        .onChange(of: phase) { _, phase in if phase == .background { clear() } }
+        .onChange(of: model.absences) { _, _ in clear() }
+        .onDisappear { clear() }
+    }
+
+    /// The words open the vault also for a new passcode; who types none keeps the old one.
+    @ViewBuilder private var recovery: some View {
+        Text("lock.newPasscode", bundle: .texts).font(.callout)
+        NewPasscodeFields(passcode: $new, title: "settings.passcode.new").disabled(isWaiting)
+        if model.leavesHardware, !new.typed.isEmpty {
+            Text("lock.folder", bundle: .texts).font(.callout)
+            Picker(selection: $folder) {
+                Text("lock.folder.none", bundle: .texts).tag(HardwareDecision?.none)
+                Text("lock.folder.claim", bundle: .texts).tag(HardwareDecision?.some(.claim))
+                Text("lock.folder.leave", bundle: .texts).tag(HardwareDecision?.some(.leave))
+            } label: {
+                Text("lock.folder.title", bundle: .texts)
+            }
+        }
     }
 
     private func ownerButton(_ step: OwnerStep) -> some View {
         Button {
-            typed = ""
+            clear()
             Task { await model.owner.ask(step) }
         } label: {
             Label {
-                Text(OwnerText.unlock(step), bundle: .module)
+                Text(OwnerText.unlock(step), bundle: .texts)
             } icon: {
                 Image(systemName: OwnerText.symbol(step))
             }
@@ -108,28 +136,52 @@ public struct LockView: View {
 
     private var isWaiting: Bool { model.state == .checking || model.isDelayed }
 
+    private var replacesPasscode: Bool { model.takesSecret && model.hasPasscode && model.prompt == .recoveryPhrase }
+
+    private var isComplete: Bool {
+        guard !typed.isEmpty, replacesPasscode, !new.typed.isEmpty || !new.repeated.isEmpty else {
+            return !typed.isEmpty
+        }
+        return new.isReady && (!model.leavesHardware || folder != nil)
+    }
+
     private func answer() {
-        guard !typed.isEmpty, !isWaiting, let secret = try? SecretBytes(utf8: typed) else { return }
-        typed = ""
-        let (carried, prompt) = (SecretCarrier(secret), model.prompt)
-        Task { await model.unlock(prompt, carried.take()) }
+        guard isComplete, !isWaiting, let secret = SecretCarrier(typed: typed) else { return }
+        differs = replacesPasscode && new.typed != new.repeated
+        guard !differs else { return }
+        let (prompt, takesWeak, folder) = (model.prompt, new.takesWeak, folder)
+        let chosen = replacesPasscode && !new.typed.isEmpty ? SecretCarrier(typed: new.typed) : nil
+        clear()
+        Task {
+            if let chosen {
+                await model.recover(
+                    phrase: secret.take(), newPasscode: chosen.take(), hardware: folder, takingWeak: takesWeak)
+            } else {
+                await model.unlock(prompt, secret.take())
+            }
+        }
+    }
+
+    private func clear() {
+        (typed, differs, folder) = ("", false, nil)
+        new.clear()
     }
 }
 
 /// The end: nothing can be entered any more.
 struct DestroyedView: View {
-    /// Begins another vault, where the app is at its root and wants that.
+    /// Begins another vault, where the app is at its root and wants that (``FaceModel/Ending/startOver``).
     var face: FaceModel?
     @Environment(\.lockScreenStyle) private var style
 
     var body: some View {
         VStack(spacing: 20) {
-            Text("app.destroyed", bundle: .module).multilineTextAlignment(.center)
-            if let face, face.canStartOver {
+            Text("app.destroyed", bundle: .texts).multilineTextAlignment(.center)
+            if let face, face.offersNewVault {
                 Button {
                     Task { await face.startOver() }
                 } label: {
-                    Text("app.destroyed.again", bundle: .module)
+                    Text("app.destroyed.again", bundle: .texts)
                 }
             }
         }

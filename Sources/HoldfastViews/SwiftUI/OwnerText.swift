@@ -42,6 +42,7 @@ internal import VaultFormat
         case .notEnrolled: "problem.owner.notEnrolled"
         case .lockedOut: "problem.owner.lockedOut"
         case .busy: "problem.owner.busy"
+        case .denied: "problem.owner.denied"
         }
     }
 

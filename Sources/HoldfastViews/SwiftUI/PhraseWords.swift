@@ -23,19 +23,19 @@ struct PhraseWords: View {
 
     var body: some View {
         VStack(alignment: .leading, spacing: 12) {
-            Text(owner.title, bundle: .module).font(.headline).accessibilityAddTraits(.isHeader)
-            Text(owner.advice, bundle: .module).font(.callout)
+            Text(owner.title, bundle: .texts).font(.headline).accessibilityAddTraits(.isHeader)
+            Text(owner.advice, bundle: .texts).font(.callout)
             LazyVGrid(columns: [GridItem(.adaptive(minimum: 120))], alignment: .leading, spacing: 8) {
                 ForEach(PhraseWords.numbered(words() ?? [])) { word in
                     Text(verbatim: "\(word.id). \(word.text)").font(.body.monospaced())
                 }
             }
-            .privacySensitive()
+            .onlyInFront()
             if Paper.isAvailable {
                 Button {
                     if let words = words() { Paper.print(owner.heading, page(words)) }
                 } label: {
-                    Text("phrase.print", bundle: .module)
+                    Text("phrase.print", bundle: .texts)
                 }
                 .buttonStyle(.borderedProminent)
             }
@@ -44,10 +44,10 @@ struct PhraseWords: View {
                 Clipboard.copy(words.joined(separator: " "), seconds: seconds)
                 isCopied = true
             } label: {
-                Text("phrase.copy \(Int(seconds))", bundle: .module)
+                Text("phrase.copy \(Int(seconds))", bundle: .texts)
             }
             .buttonStyle(.bordered)
-            if isCopied { Text("copy.done", bundle: .module).font(.caption) }
+            if isCopied { Text("copy.done", bundle: .texts).font(.caption) }
         }
     }
 

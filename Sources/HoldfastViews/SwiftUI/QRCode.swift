@@ -16,9 +16,9 @@ struct QRCode: View {
                 .padding()
                 .background(Color.white)
                 .accessibilityElement()
-                .accessibilityLabel(Text("identity.code", bundle: .module))
+                .accessibilityLabel(Text("identity.code", bundle: .texts))
         } else {
-            Text("identity.code.none", bundle: .module)
+            Text("identity.code.none", bundle: .texts)
         }
     }
 

@@ -8,6 +8,12 @@ final class SecretCarrier {
 
     init(_ secret: consuming SecretBytes) { self.secret = consume secret }
 
+    /// A field's text, copied into locked memory; nil where there is none left. The field empties itself.
+    convenience init?(typed text: String) {
+        guard let secret = try? SecretBytes(utf8: text) else { return nil }
+        self.init(secret)
+    }
+
     /// The secret; an empty one for the second caller.
     func take() -> SecretBytes {
         switch secret.take() {

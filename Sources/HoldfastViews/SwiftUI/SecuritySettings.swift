@@ -2,7 +2,6 @@
 internal import AppLockCore
 internal import DeviceOwner
 public import HoldfastUI
-internal import SecretMemory
 public import SwiftUI
 internal import VaultFormat
 
@@ -11,82 +10,72 @@ internal import VaultFormat
 /// it was.
 public struct SecuritySettings: View {
     private let models: AppModels
-    @State private var typed = ""
+    @State private var page: ProtectionSheet.Page?
+    @State private var secretPage: PasscodeSheet.Page?
+    /// Of all sheets of this page: one at a time is there.
     @State private var sheet = SheetPresence()
-    /// Whether the confirmation stands there, and whether it was answered by one of its buttons.
-    @State private var confirms = false
-    @State private var isAnswered = false
 
     /// The settings of an open app.
-    public init(_ models: AppModels) { self.models = models }
+    public init(_ models: AppModels) {
+        self.models = models
+        Texts.fillReasons(models)
+    }
 
     /// What is shown.
     public var body: some View {
         Form {
-            ProtectionSection(models: models)
+            ProtectionSection(models: models, page: $page)
             Section {
                 Toggle(isOn: lock) {
-                    Text(models.settings.hasPasscode ? "settings.lock" : "settings.lock.owner", bundle: .module)
+                    Text(models.settings.hasPasscode ? "settings.lock" : "settings.lock.owner", bundle: .texts)
                 }
                 .disabled(models.settings.lockObstacle != nil || models.settings.isBusy)
-                if models.settings.enrollmentChanged {
-                    Text("settings.enrollmentChanged", bundle: .module)
+                if models.settings.offersOwnerAnew {
+                    Text(
+                        models.settings.enrollmentChanged ? "settings.enrollmentChanged" : "settings.biometricsCame",
+                        bundle: .texts)
                     Button {
                         models.settings.request(.ownerAnew)
                     } label: {
-                        Text("settings.ownerAnew", bundle: .module)
+                        Text("settings.ownerAnew", bundle: .texts)
                     }
                 }
-                Toggle(isOn: preference(\.blursCover)) { Text("settings.blurCover", bundle: .module) }
+                if models.settings.obstacle(to: .biometrics) == .denied { DeniedRow() }
+                Toggle(isOn: preference(\.blursCover)) { Text("settings.blurCover", bundle: .texts) }
                 #if canImport(UIKit)
-                Toggle(isOn: preference(\.coversCapture)) { Text("settings.coverCapture", bundle: .module) }
+                Toggle(isOn: preference(\.coversCapture)) { Text("settings.coverCapture", bundle: .texts) }
                 #endif
                 Picker(selection: timing) {
                     ForEach(timings, id: \.self) { choice in
-                        Text(SettingsText.key(choice), bundle: .module).tag(choice)
+                        Text(SettingsText.key(choice), bundle: .texts).tag(choice)
                     }
                 } label: {
-                    Text("settings.timing", bundle: .module)
+                    Text("settings.timing", bundle: .texts)
                 }
                 #if !canImport(UIKit)
-                Toggle(isOn: preference(\.locksWhenMinimised)) { Text("settings.minimised", bundle: .module) }
+                Toggle(isOn: preference(\.locksWhenMinimised)) { Text("settings.minimised", bundle: .texts) }
                 #endif
             } footer: {
                 if let obstacle = models.settings.lockObstacle {
-                    Text(OwnerText.key(obstacle), bundle: .module)
+                    Text(OwnerText.key(obstacle), bundle: .texts)
                 } else {
-                    Text("settings.lock.footer", bundle: .module)
+                    Text("settings.lock.footer", bundle: .texts)
                 }
             }
             if models.settings.hasPasscode {
                 Section {
                     ForEach(OwnerStep.allCases, id: \.self) { step in
-                        Toggle(isOn: owner(step)) { Text(OwnerText.setting(step), bundle: .module) }
+                        Toggle(isOn: owner(step)) { Text(OwnerText.setting(step), bundle: .texts) }
                             .disabled(!models.settings.canSwitch(step) || models.settings.dialog.step != nil)
                     }
                 } footer: {
                     if let obstacle = models.settings.obstacle(to: .biometrics) {
-                        Text(OwnerText.key(obstacle), bundle: .module)
+                        Text(OwnerText.key(obstacle), bundle: .texts)
                     }
                 }
             }
-            Section {
-                Toggle(isOn: selfDestruct) { Text("settings.selfDestruct", bundle: .module) }
-                    .disabled(!models.selfDestruct.isPossible)
-                if case .counting(_, let left, _) = models.selfDestruct.step {
-                    HStack {
-                        Text("settings.countdown \(left)", bundle: .module).monospacedDigit()
-                        Spacer()
-                        Button {
-                            Task { await models.selfDestruct.cancel() }
-                        } label: {
-                            Text("settings.cancel", bundle: .module)
-                        }
-                    }
-                }
-            } footer: {
-                Text(selfDestructFooter, bundle: .module)
-            }
+            if models.settings.hasPasscode { PasscodeSection(models: models, page: $secretPage) }
+            SelfDestructSection(models: models)
         }
         .task {
             await Biometry.current.look()
@@ -98,82 +87,40 @@ public struct SecuritySettings: View {
             if case .owner = needed { Task { await models.settings.proveOwner() } }
             if needed == .confirmation, !models.settings.losesPhrase { Task { await models.settings.confirm() } }
         }
-        .onChange(of: asksOwner) { _, asks in
-            guard asks else { return }
-            Task {
-                switch models.selfDestruct.step {
-                case .authenticating: await models.selfDestruct.authenticate()
-                case .authenticatingAgain: await models.selfDestruct.finish()
-                case .idle, .confirming, .counting: return
-                }
-            }
-        }
         .confirmationDialog(
-            Text("settings.losesPhrase", bundle: .module), isPresented: asksPhrase, titleVisibility: .visible
+            Text("settings.losesPhrase", bundle: .texts), isPresented: asksPhrase, titleVisibility: .visible
         ) {
             Button(role: .destructive) {
                 Task { await models.settings.confirm() }
             } label: {
-                Text("settings.continue", bundle: .module)
+                Text("settings.continue", bundle: .texts)
             }
             Button(role: .cancel) {
                 models.settings.cancel()
             } label: {
-                Text("settings.cancel", bundle: .module)
+                Text("settings.cancel", bundle: .texts)
             }
         } message: {
-            Text("protection.losesPhrase", bundle: .module)
+            Text("protection.losesPhrase", bundle: .texts)
         }
-        .task { await models.selfDestruct.load() }
-        .sheet(isPresented: asksPasscode, onDismiss: { sheet.hasGone() }) { proof.noted(in: sheet).covered(by: models) }
-        .onChange(of: isConfirming, initial: true) { _, isConfirming in (confirms, isAnswered) = (isConfirming, false) }
-        .onChange(of: confirms) { _, isShown in
-            // Put away without an answer.
-            if !isShown, !isAnswered, isConfirming { Task { await models.selfDestruct.cancel() } }
+        .sheet(isPresented: asksPasscode, onDismiss: { sheet.hasGone() }) {
+            ProofSheet(models: models) { await models.settings.prove(passcode: $0.take()) }
+                .noted(in: sheet).covered(by: models)
         }
-        .confirmationDialog(
-            Text("settings.selfDestruct.confirm", bundle: .module), isPresented: $confirms, titleVisibility: .visible
-        ) {
-            Button(role: .destructive) {
-                isAnswered = true
-                Task { await models.selfDestruct.confirm() }
-            } label: {
-                Text("settings.selfDestruct.yes", bundle: .module)
-            }
-            Button(role: .cancel) {
-                isAnswered = true
-                Task { await models.selfDestruct.cancel() }
-            } label: {
-                Text("settings.cancel", bundle: .module)
-            }
-        } message: {
-            Text(selfDestructFooter, bundle: .module)
+        .sheet(item: $secretPage, onDismiss: { sheet.hasGone() }) {
+            PasscodeSheet(page: $0, models: models).noted(in: sheet).covered(by: models)
         }
-        .alert(Text(notice?.title ?? "settings.unchanged", bundle: .module), isPresented: showsNotice) {
+        .alert(Text("settings.unchanged", bundle: .texts), isPresented: hasFailed) {
             Button {
-                showsNotice.wrappedValue = false
+                models.settings.failure = nil
             } label: {
-                Text("settings.ok", bundle: .module)
+                Text("settings.ok", bundle: .texts)
             }
         } message: {
-            if let message = notice?.message { Text(message, bundle: .module) }
+            if let failure = models.settings.failure { Text(ProblemText.key(failure.problem), bundle: .texts) }
         }
-    }
-
-    private var selfDestructFooter: LocalizedStringKey {
-        let limit = models.selfDestruct.attemptLimit
-        if !models.selfDestruct.isPossible { return "settings.selfDestruct.nothing" }
-        return models.selfDestruct.confirmsOwner
-            ? "settings.selfDestruct.prompts \(limit)" : "settings.selfDestruct.footer \(limit)"
-    }
-
-    /// The device's owner is asked for self-destruct, in place of a passcode.
-    private var asksOwner: Bool {
-        guard models.selfDestruct.confirmsOwner else { return false }
-        switch models.selfDestruct.step {
-        case .authenticating, .authenticatingAgain: return true
-        case .idle, .confirming, .counting: return false
-        }
+        .modifier(ProtectionSteps(models: models, page: $page, sheet: sheet))
+        .modifier(SelfDestructSteps(models: models, sheet: sheet))
     }
 
     /// What the change takes away is said before.
@@ -184,54 +131,6 @@ public struct SecuritySettings: View {
             },
             // Its buttons answer; put away without one, nothing changes.
             set: { @MainActor isShown in if !isShown, !models.settings.isBusy { models.settings.cancel() } })
-    }
-
-    /// How the last change ended, where the user has to know.
-    private var notice: (title: LocalizedStringKey, message: LocalizedStringKey?)? {
-        if let failure = models.settings.failure { return ("settings.unchanged", ProblemText.key(failure.problem)) }
-        return switch models.selfDestruct.outcome {
-        case nil, .cancelled: nil
-        case .done(.enable): ("settings.selfDestruct.on", nil)
-        case .done(.disable): ("settings.selfDestruct.off", nil)
-        case .givenUp: ("settings.unchanged", "settings.selfDestruct.givenUp")
-        case .refused(let problem): ("settings.unchanged", ProblemText.key(problem))
-        }
-    }
-
-    private var proof: some View {
-        VStack(spacing: 20) {
-            Text("settings.proof", bundle: .module).font(.headline)
-            SecureField(text: $typed, prompt: nil) { Text("lock.passcode", bundle: .module) }.onSubmit { prove() }
-            Button {
-                prove()
-            } label: {
-                Text("settings.continue", bundle: .module)
-            }
-            .buttonStyle(.borderedProminent)
-            .disabled(typed.isEmpty)
-            Button(role: .cancel) {
-                asksPasscode.wrappedValue = false
-            } label: {
-                Text("settings.cancel", bundle: .module)
-            }
-        }
-        .padding()
-        .frame(maxWidth: .infinity, maxHeight: .infinity)
-        .presentationDetents([.medium])
-        .presentationDragIndicator(.visible)
-    }
-
-    private func prove() {
-        guard let secret = try? SecretBytes(utf8: typed) else { return }
-        typed = ""
-        let carried = SecretCarrier(secret)
-        Task {
-            switch models.selfDestruct.step {
-            case .authenticating: await models.selfDestruct.authenticate(passcode: carried.take())
-            case .authenticatingAgain: await models.selfDestruct.finish(passcode: carried.take())
-            case .idle, .confirming, .counting: await models.settings.prove(passcode: carried.take())
-            }
-        }
     }
 
     private var lock: Binding<Bool> {
@@ -252,36 +151,11 @@ public struct SecuritySettings: View {
             set: { @MainActor isOn in models.settings.request(.owner(step, isOn)) })
     }
 
-    private var selfDestruct: Binding<Bool> {
-        Binding(
-            get: { @MainActor in models.selfDestruct.showsOn },
-            set: { @MainActor isOn in models.selfDestruct.request(isOn ? .enable : .disable) })
-    }
-
     private var asksPasscode: Binding<Bool> {
         Binding(
-            get: { @MainActor in
-                switch models.selfDestruct.step {
-                case .authenticating, .authenticatingAgain: !models.selfDestruct.confirmsOwner
-                case .idle, .confirming, .counting: models.settings.needed == .passcode
-                }
-            },
-            set: { @MainActor isShown in
-                guard !isShown else { return }
-                typed = ""
-                // Put away by hand; one that goes because its passcode was given finds the models busy and changes nothing.
-                models.settings.cancel()
-                guard !models.selfDestruct.isBusy else { return }
-                switch models.selfDestruct.step {
-                case .authenticating, .authenticatingAgain: Task { await models.selfDestruct.cancel() }
-                case .idle, .confirming, .counting: return
-                }
-            })
-    }
-
-    /// What is asked after the passcode waits until its sheet is gone.
-    private var isConfirming: Bool {
-        if case .confirming = models.selfDestruct.step { !sheet.isThere } else { false }
+            get: { @MainActor in models.settings.needed == .passcode },
+            // Put away by hand; one that goes because its passcode was entered finds the model busy and changes nothing.
+            set: { @MainActor isShown in if !isShown { models.settings.cancel() } })
     }
 
     /// One that was set elsewhere is shown, too.
@@ -290,14 +164,10 @@ public struct SecuritySettings: View {
         return LockTiming.presets.contains(shown) ? LockTiming.presets : LockTiming.presets + [shown]
     }
 
-    private var showsNotice: Binding<Bool> {
+    private var hasFailed: Binding<Bool> {
         Binding(
-            get: { @MainActor in notice != nil && !sheet.isThere },
-            set: { @MainActor isShown in
-                guard !isShown else { return }
-                models.settings.failure = nil
-                models.selfDestruct.outcome = nil
-            })
+            get: { @MainActor in models.settings.failure != nil && !sheet.isThere },
+            set: { @MainActor isShown in if !isShown { models.settings.failure = nil } })
     }
 
     private func preference(_ choice: any WritableKeyPath<Preferences, Bool> & Sendable) -> Binding<Bool> {

@@ -1,6 +1,5 @@
 #if canImport(SwiftUI)
 public import HoldfastUI
-internal import SecretMemory
 public import SwiftUI
 internal import VaultFormat
 
@@ -9,11 +8,10 @@ public struct SetupView: View {
     private let model: SetupModel
     private let finished: @MainActor () -> Void
     @State private var typed = ""
-    @State private var repeated = ""
+    @State private var new = NewPasscode()
     @State private var answers: [Int: String] = [:]
     @State private var isWrong = false
     @Environment(\.scenePhase) private var phase
-    @Environment(\.isCaptured) private var isCaptured
 
     /// - Parameters:
     ///   - model: The assistant.
@@ -40,14 +38,13 @@ public struct SetupView: View {
                 case .finished: EmptyView()
                 }
                 if let problem = model.problem {
-                    Text(ProblemText.key(problem), bundle: .module).foregroundStyle(.red)
+                    Text(ProblemText.key(problem), bundle: .texts).foregroundStyle(.red)
                 }
             }
             .padding()
         }
         // There is no lock yet: the words, and what is typed, are covered whenever the scene is not in front.
-        .accessibilityHidden(phase != .active)
-        .overlay { if phase != .active || isCaptured { CoverView(style: .plain, isCaptured: isCaptured) } }
+        .onlyInFront()
         .task { await Biometry.current.look() }
         .onChange(of: model.step) { _, step in if step == .finished { finished() } }
         .onChange(of: phase) { _, phase in if phase == .background { leave() } }
@@ -55,16 +52,15 @@ public struct SetupView: View {
 
     @ViewBuilder private var welcome: some View {
         title("setup.welcome")
-        Text("setup.welcome.advice", bundle: .module)
+        Text("setup.welcome.advice", bundle: .texts)
         next("settings.continue") { model.begin() }
     }
 
     @ViewBuilder private var passcode: some View {
         title("setup.passcode")
-        Text("setup.passcode.advice", bundle: .module)
-        SecureField(text: $typed, prompt: nil) { Text("lock.passcode", bundle: .module) }
-        SecureField(text: $repeated, prompt: nil) { Text("setup.repeat", bundle: .module) }
-        next("settings.continue") { choose() }.disabled(typed.isEmpty)
+        Text("setup.passcode.advice", bundle: .texts)
+        NewPasscodeFields(passcode: $new)
+        next("settings.continue") { choose() }.disabled(!new.isReady)
     }
 
     @ViewBuilder private var phrase: some View {
@@ -77,48 +73,48 @@ public struct SetupView: View {
     @ViewBuilder private var check: some View {
         title("setup.check")
         ForEach(model.positions, id: \.self) { position in
-            SecureField(text: answer(position), prompt: nil) { Text("setup.word \(position)", bundle: .module) }
+            SecureField(text: answer(position), prompt: nil) { Text("setup.word \(position)", bundle: .texts) }
         }
-        if isWrong { Text("setup.check.wrong", bundle: .module).foregroundStyle(.red) }
+        if isWrong { Text("setup.check.wrong", bundle: .texts).foregroundStyle(.red) }
         next("settings.continue") { finishCheck() }
         Button {
             answers = [:]
             model.showPhraseAgain()
         } label: {
-            Text("setup.showAgain", bundle: .module)
+            Text("setup.showAgain", bundle: .texts)
         }
     }
 
     @ViewBuilder private var protection: some View {
         title("setup.protection")
-        Toggle(isOn: enablesLock) { Text("settings.lock", bundle: .module) }
+        Toggle(isOn: enablesLock) { Text("settings.lock", bundle: .texts) }
         next("setup.finish") { Task { await model.finish() } }
     }
 
     @ViewBuilder private var resume: some View {
         title("setup.resume")
-        Text(model.isPhraseChecked ? "setup.resume.advice" : "setup.resume.newWords", bundle: .module)
-        SecureField(text: $typed, prompt: nil) { Text("lock.passcode", bundle: .module) }
+        Text(model.isPhraseChecked ? "setup.resume.advice" : "setup.resume.newWords", bundle: .texts)
+        SecureField(text: $typed, prompt: nil) { Text("lock.passcode", bundle: .texts) }
         next("settings.continue") { goOn() }.disabled(typed.isEmpty || model.isBusy)
     }
 
     @ViewBuilder private var biometrics: some View {
         title(OwnerText.setting(.biometrics))
-        Text("setup.biometrics.advice", bundle: .module)
+        Text("setup.biometrics.advice", bundle: .texts)
         next("settings.continue") { Task { await model.enrollFingerprint() } }.disabled(model.isBusy)
         Button {
             model.leaveOut()
         } label: {
-            Text("setup.leaveOut", bundle: .module)
+            Text("setup.leaveOut", bundle: .texts)
         }
     }
 
     private func title(_ key: LocalizedStringKey) -> some View {
-        Text(key, bundle: .module).font(.title2).accessibilityAddTraits(.isHeader)
+        Text(key, bundle: .texts).font(.title2).accessibilityAddTraits(.isHeader)
     }
 
     private func next(_ key: LocalizedStringKey, _ action: @escaping @MainActor () -> Void) -> some View {
-        Button(action: action) { Text(key, bundle: .module) }.buttonStyle(.borderedProminent)
+        Button(action: action) { Text(key, bundle: .texts) }.buttonStyle(.borderedProminent)
     }
 
     private var enablesLock: Binding<Bool> {
@@ -131,22 +127,23 @@ public struct SetupView: View {
     }
 
     private func choose() {
-        guard let first = try? SecretBytes(utf8: typed), let second = try? SecretBytes(utf8: repeated) else { return }
-        typed = ""
-        repeated = ""
-        let (chosen, again) = (SecretCarrier(first), SecretCarrier(second))
-        Task { await model.choose(passcode: chosen.take(), repeated: again.take()) }
+        guard let first = SecretCarrier(typed: new.typed), let second = SecretCarrier(typed: new.repeated) else {
+            return
+        }
+        let takesWeak = new.takesWeak
+        new.clear()
+        Task { await model.choose(passcode: first.take(), repeated: second.take(), takingWeak: takesWeak) }
     }
 
     private func goOn() {
-        guard let passcode = try? SecretBytes(utf8: typed) else { return }
+        guard let secret = SecretCarrier(typed: typed) else { return }
         typed = ""
-        let secret = SecretCarrier(passcode)
         Task { await model.resume(passcode: secret.take()) }
     }
 
     private func leave() {
-        (typed, repeated, answers) = ("", "", [:])
+        (typed, answers) = ("", [:])
+        new.clear()
         Task { await model.suspend(.didEnterBackground) }
     }
 

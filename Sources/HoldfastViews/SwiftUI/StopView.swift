@@ -1,6 +1,7 @@
 #if canImport(SwiftUI)
 public import HoldfastUI
 public import SwiftUI
+internal import VaultStorage
 
 /// Why a vault does not open on this device, and a button for each thing that its user can do about that.
 public struct StopView: View {
@@ -14,16 +15,16 @@ public struct StopView: View {
     /// What is shown.
     public var body: some View {
         VStack(spacing: 20) {
-            Text(StopText.title(model.reason), bundle: .module).font(.title2).accessibilityAddTraits(.isHeader)
-            Text(StopText.advice(model.reason), bundle: .module).multilineTextAlignment(.center)
+            Text(StopText.title(model.reason), bundle: .texts).font(.title2).accessibilityAddTraits(.isHeader)
+            Text(StopText.advice(model.reason, until: model.until), bundle: .texts).multilineTextAlignment(.center)
             if let problem = model.problem {
-                Text(ProblemText.key(problem), bundle: .module).foregroundStyle(.red)
+                Text(ProblemText.key(problem), bundle: .texts).foregroundStyle(.red)
             }
             ForEach(model.remedies, id: \.self) { remedy in
                 Button {
                     if remedy == .startOver { asksToStartOver = true } else { perform(remedy) }
                 } label: {
-                    Text(StopText.key(remedy), bundle: .module)
+                    Text(StopText.key(remedy), bundle: .texts)
                 }
                 .buttonStyle(.bordered)
                 .disabled(model.running != nil)
@@ -36,19 +37,19 @@ public struct StopView: View {
             if phase == .active, model.reason == .notNow { perform(.tryAgain) }
         }
         .confirmationDialog(
-            Text("stop.startOver.confirm", bundle: .module), isPresented: $asksToStartOver, titleVisibility: .visible
+            Text("stop.startOver.confirm", bundle: .texts), isPresented: $asksToStartOver, titleVisibility: .visible
         ) {
             Button(role: .destructive) {
                 perform(.startOver)
             } label: {
-                Text("stop.startOver", bundle: .module)
+                Text("stop.startOver", bundle: .texts)
             }
             Button(role: .cancel) {
             } label: {
-                Text("settings.cancel", bundle: .module)
+                Text("settings.cancel", bundle: .texts)
             }
         } message: {
-            Text("stop.startOver.advice", bundle: .module)
+            Text("stop.startOver.advice", bundle: .texts)
         }
     }
 
@@ -67,13 +68,22 @@ enum StopText {
         }
     }
 
-    static func advice(_ reason: StopModel.Reason) -> LocalizedStringKey {
+    static func advice(_ reason: StopModel.Reason, until: ShareWait?) -> LocalizedStringKey {
         switch reason {
         case .missing: "stop.missing.advice"
-        case .notNow: "stop.notNow.advice"
+        case .notNow: advice(until)
         case .lost: "stop.lost.advice"
         case .another: "stop.another.advice"
         case .contradicted: "stop.contradicted.advice"
+        }
+    }
+
+    private static func advice(_ until: ShareWait?) -> LocalizedStringKey {
+        switch until {
+        case .unlocked, nil: "stop.notNow.advice"
+        case .free: "stop.notNow.busy"
+        case .otherKeyring, .present, .room, .permitted: "stop.notNow.absent"
+        case .devicePasscode: "stop.notNow.passcode"
         }
     }
 
@@ -81,6 +91,8 @@ enum StopText {
         switch remedy {
         case .tryAgain: "stop.tryAgain"
         case .accept: "stop.accept"
+        case .requireOwner: "stop.requireOwner"
+        case .stopAsking: "stop.stopAsking"
         case .startOver: "stop.startOver"
         }
     }

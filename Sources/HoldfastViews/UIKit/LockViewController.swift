@@ -15,6 +15,7 @@ public final class LockViewController: UIViewController {
     public init(_ models: AppModels, style: LockScreenStyle = LockScreenStyle()) {
         self.models = models
         self.style = style
+        Texts.fillReasons(models)
         super.init(nibName: nil, bundle: nil)
         modalPresentationStyle = .overFullScreen
         isModalInPresentation = true

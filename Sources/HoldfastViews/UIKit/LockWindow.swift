@@ -22,11 +22,17 @@ public final class LockWindow {
     public init(_ models: AppModels, style: LockScreenStyle = LockScreenStyle()) {
         self.models = models
         self.style = style
+        Texts.fillReasons(models)
     }
 
-    /// From `scene(_:willConnectTo:options:)`: shows the lock before the first frame.
+    /// From `scene(_:willConnectTo:options:)`: shows the lock before the first frame. Where the app waited for something meanwhile,
+    /// the scene is taken as it is now.
     public func connect(to scene: UIScene) {
         self.scene = scene as? UIWindowScene
+        if let now = ScenePresence.Phase(scene.activationState) {
+            phase = now
+            models.scenes.report(now, of: self)
+        }
         capturing = self.scene?.registerForTraitChanges([UITraitSceneCaptureState.self]) {
             [weak self] (_: UIWindowScene, _: UITraitCollection) in
             self?.update()
@@ -99,6 +105,19 @@ public final class LockWindow {
         window.isHidden = true
         self.window = nil
         covered?.makeKey()
+    }
+}
+
+extension ScenePresence.Phase {
+    /// Nil for a scene that is on its way.
+    fileprivate init?(_ state: UIScene.ActivationState) {
+        switch state {
+        case .unattached: return nil
+        case .foregroundActive: self = .active
+        case .foregroundInactive: self = .inactive
+        case .background: self = .background
+        @unknown default: self = .inactive
+        }
     }
 }
 #endif

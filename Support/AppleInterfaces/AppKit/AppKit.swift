@@ -36,6 +36,20 @@ public final class NSFont: NSObject, @unchecked Sendable {
     @discardableResult open func run() -> Bool { true }
 }
 
+@MainActor open class NSWindow: NSObject {
+    open var isVisible: Bool { true }
+    open var canBecomeMain: Bool { true }
+    public nonisolated static let didMiniaturizeNotification = NSNotification.Name("NSWindowDidMiniaturizeNotification")
+}
+@MainActor open class NSApplication: NSObject {
+    public static var shared: NSApplication { NSApplication() }
+    open var windows: [NSWindow] { [] }
+}
+/// Of Foundation's, on a Mac alone.
+public final class DistributedNotificationCenter: NotificationCenter, @unchecked Sendable {
+    public static func `default`() -> DistributedNotificationCenter { DistributedNotificationCenter() }
+}
+
 @MainActor open class NSWorkspace: NSObject {
     public static let shared = NSWorkspace()
     open nonisolated var notificationCenter: NotificationCenter { .default }

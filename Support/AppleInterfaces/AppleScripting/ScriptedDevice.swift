@@ -18,6 +18,9 @@ public final class ScriptedDevice: @unchecked Sendable {
         case waitsForInvalidation
     }
 
+    /// In place of a policy: the device's passcode is asked for, and no face before.
+    public static let passcodeAlone = 100
+
     public struct Prompt: Sendable, Equatable {
         public var policy: Int
         public var reason: String
@@ -43,6 +46,8 @@ public final class ScriptedDevice: @unchecked Sendable {
         public var biometryKind = 2
         public var biometryEnrolled = true
         public var biometryLockedOut = false
+        /// The user has not allowed this app to use it.
+        public var biometryDenied = false
         public var passcodeSet = true
         public var enrollment: Data? = Data("enrollment-1".utf8)
         public var protectedDataAvailable = true

@@ -148,6 +148,7 @@ NUMBER(int, O_RDONLY); NUMBER(int, O_WRONLY); NUMBER(int, O_RDWR); NUMBER(int, O
 NUMBER(int, O_TRUNC); NUMBER(int, O_CLOEXEC); NUMBER(int, O_NOFOLLOW); NUMBER(int, O_DIRECTORY); NUMBER(int, O_NONBLOCK);
 NUMBER(int, O_NOCTTY); NUMBER(int, O_APPEND);
 NUMBER(int, F_GETFL); NUMBER(int, F_SETFL); NUMBER(int, F_SETFD); NUMBER(int, F_GETFD); NUMBER(int, F_DUPFD_CLOEXEC);
+NUMBER(int, F_GETPROTECTIONCLASS); NUMBER(int, F_SETPROTECTIONCLASS);  // sys/fcntl.h
 NUMBER(int, F_FULLFSYNC); NUMBER(int, F_NOCACHE); NUMBER(int, F_OK); NUMBER(int, W_OK); NUMBER(int, X_OK); NUMBER(int, R_OK);
 NUMBER(int, FD_CLOEXEC); NUMBER(int, AT_FDCWD); NUMBER(int, AT_REMOVEDIR); NUMBER(int, AT_SYMLINK_NOFOLLOW);
 NUMBER(int, AT_EACCESS);
@@ -170,7 +171,7 @@ NUMBER(darwin_clockid_t, CLOCK_MONOTONIC_RAW); NUMBER(darwin_clockid_t, CLOCK_TH
 NUMBER(darwin_clockid_t, CLOCK_PROCESS_CPUTIME_ID);
 // intro(2)
 NUMBER(int, EPERM); NUMBER(int, ENOENT); NUMBER(int, EINTR); NUMBER(int, EIO); NUMBER(int, ENXIO); NUMBER(int, ENOMEM);
-NUMBER(int, EACCES); NUMBER(int, EBUSY); NUMBER(int, EEXIST); NUMBER(int, ENOTDIR); NUMBER(int, EISDIR); NUMBER(int, EINVAL);
+NUMBER(int, ESRCH); NUMBER(int, EACCES); NUMBER(int, EBUSY); NUMBER(int, EEXIST); NUMBER(int, ENOTDIR); NUMBER(int, EISDIR); NUMBER(int, EINVAL);
 NUMBER(int, EAGAIN); NUMBER(int, EWOULDBLOCK); NUMBER(int, ENOSPC); NUMBER(int, EROFS); NUMBER(int, EPIPE); NUMBER(int, ELOOP);
 NUMBER(int, EDQUOT); NUMBER(int, ENOTEMPTY); NUMBER(int, ENOSYS); NUMBER(int, ENOTSUP);
 NUMBER(int, ENODEV); NUMBER(int, EOPNOTSUPP);
@@ -219,6 +220,7 @@ FUNCTION(int, unlink, "(_:)", const char *LEGACY path);
 FUNCTION(int, unlinkat, "(_:_:_:)", int folder, const char *LEGACY path, int flags);
 FUNCTION(int, rename, "(_:_:)", const char *LEGACY from, const char *LEGACY to);
 FUNCTION(int, link, "(_:_:)", const char *LEGACY from, const char *LEGACY to);
+FUNCTION(int, linkat, "(_:_:_:_:_:)", int from_folder, const char *LEGACY from, int to_folder, const char *LEGACY to, int flags);
 FUNCTION(int, renameat, "(_:_:_:_:)", int folder, const char *LEGACY from, int into, const char *LEGACY to);
 FUNCTION(int, access, "(_:_:)", const char *LEGACY path, int mode);
 FUNCTION(int, faccessat, "(_:_:_:_:)", int folder, const char *LEGACY path, int mode, int flags);

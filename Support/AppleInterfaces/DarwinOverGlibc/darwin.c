@@ -22,13 +22,14 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { full_sync = 51, no_cache = 48 };
+enum { full_sync = 51, no_cache = 48, get_protection = 63, set_protection = 64 };
 #define NUMBER(type, name) const type darwin_##name = name
 NUMBER(int, O_RDONLY); NUMBER(int, O_WRONLY); NUMBER(int, O_RDWR); NUMBER(int, O_CREAT); NUMBER(int, O_EXCL);
 NUMBER(int, O_TRUNC); NUMBER(int, O_CLOEXEC); NUMBER(int, O_NOFOLLOW); NUMBER(int, O_DIRECTORY); NUMBER(int, O_NONBLOCK);
 NUMBER(int, O_NOCTTY); NUMBER(int, O_APPEND);
 NUMBER(int, F_GETFL); NUMBER(int, F_SETFL); NUMBER(int, F_SETFD); NUMBER(int, F_GETFD); NUMBER(int, F_DUPFD_CLOEXEC);
-const int darwin_F_FULLFSYNC = full_sync, darwin_F_NOCACHE = no_cache;
+const int darwin_F_FULLFSYNC = full_sync, darwin_F_NOCACHE = no_cache, darwin_F_GETPROTECTIONCLASS = get_protection,
+          darwin_F_SETPROTECTIONCLASS = set_protection;
 NUMBER(int, F_OK); NUMBER(int, W_OK); NUMBER(int, X_OK); NUMBER(int, R_OK);
 NUMBER(int, FD_CLOEXEC); NUMBER(int, AT_FDCWD); NUMBER(int, AT_REMOVEDIR); NUMBER(int, AT_SYMLINK_NOFOLLOW);
 NUMBER(int, AT_EACCESS);
@@ -51,7 +52,7 @@ const darwin_clockid_t darwin_CLOCK_REALTIME = darwin__CLOCK_REALTIME, darwin_CL
                        darwin_CLOCK_THREAD_CPUTIME_ID = darwin__CLOCK_THREAD_CPUTIME_ID,
                        darwin_CLOCK_PROCESS_CPUTIME_ID = darwin__CLOCK_PROCESS_CPUTIME_ID;
 NUMBER(int, EPERM); NUMBER(int, ENOENT); NUMBER(int, EINTR); NUMBER(int, EIO); NUMBER(int, ENXIO); NUMBER(int, ENOMEM);
-NUMBER(int, EACCES); NUMBER(int, EBUSY); NUMBER(int, EEXIST); NUMBER(int, ENOTDIR); NUMBER(int, EISDIR); NUMBER(int, EINVAL);
+NUMBER(int, ESRCH); NUMBER(int, EACCES); NUMBER(int, EBUSY); NUMBER(int, EEXIST); NUMBER(int, ENOTDIR); NUMBER(int, EISDIR); NUMBER(int, EINVAL);
 NUMBER(int, EAGAIN); NUMBER(int, EWOULDBLOCK); NUMBER(int, ENOSPC); NUMBER(int, EROFS); NUMBER(int, EPIPE); NUMBER(int, ELOOP);
 NUMBER(int, EDQUOT); NUMBER(int, ENOTEMPTY); NUMBER(int, ENOSYS); NUMBER(int, ENOTSUP);
 NUMBER(int, ENODEV); NUMBER(int, EOPNOTSUPP);
@@ -68,8 +69,30 @@ int darwin_open(const char *path, int flags) { return open(path, flags, 0); }
 int darwin_open_mode(const char *path, int flags, uint16_t mode) { return open(path, flags, mode); }
 int darwin_openat(int folder, const char *path, int flags) { return openat(folder, path, flags, 0); }
 int darwin_openat_mode(int folder, const char *path, int flags, uint16_t mode) { return openat(folder, path, flags, mode); }
-int darwin_fcntl(int file, int command) { return command == full_sync ? fsync(file) : fcntl(file, command); }
-int darwin_fcntl_value(int file, int command, int value) { return command == no_cache ? 0 : fcntl(file, command, value); }
+// The last folders whose class was set: a test looks at its own.
+static struct { dev_t device; ino_t number; int class; } protected[64];
+static _Atomic unsigned protections;
+static int protection(int file, int class) {
+    struct stat status;
+    if (fstat(file, &status) < 0) return -1;
+    if (class) {
+        unsigned next = protections++ % 64;
+        protected[next].device = status.st_dev, protected[next].number = status.st_ino, protected[next].class = class;
+        return 0;
+    }
+    for (unsigned i = 0; i < 64; i++)
+        if (protected[i].class && protected[i].device == status.st_dev && protected[i].number == status.st_ino)
+            return protected[i].class;
+    return 0;
+}
+int darwin_fcntl(int file, int command) {
+    if (command == get_protection) return protection(file, 0);
+    return command == full_sync ? fsync(file) : fcntl(file, command);
+}
+int darwin_fcntl_value(int file, int command, int value) {
+    if (command == set_protection) return protection(file, value);
+    return command == no_cache ? 0 : fcntl(file, command, value);
+}
 int darwin_fcntl_pointer(int file, int command, void *pointer) { errno = ENOSYS; return -1; }
 int darwin_close(int file) { return close(file); }
 long darwin_read(int file, void *bytes, size_t count) { return read(file, bytes, count); }
@@ -128,6 +151,9 @@ int darwin_unlink(const char *path) { return unlink(path); }
 int darwin_unlinkat(int folder, const char *path, int flags) { return unlinkat(folder, path, flags); }
 int darwin_rename(const char *from, const char *to) { return rename(from, to); }
 int darwin_link(const char *from, const char *to) { return link(from, to); }
+int darwin_linkat(int from_folder, const char *from, int to_folder, const char *to, int flags) {
+    return linkat(from_folder, from, to_folder, to, flags);
+}
 int darwin_renameat(int folder, const char *from, int into, const char *to) { return renameat(folder, from, into, to); }
 int darwin_access(const char *path, int mode) { return access(path, mode); }
 int darwin_faccessat(int folder, const char *path, int mode, int flags) { return faccessat(folder, path, mode, flags); }

@@ -1,5 +1,6 @@
 import AppleScripting
 import Foundation
+import Security
 
 // On Apple this comes from Foundation (an autoreleasing pointer); `&error` fits both.
 public typealias NSErrorPointer = UnsafeMutablePointer<NSError?>?
@@ -16,6 +17,11 @@ public let LAErrorDomain = "com.apple.LocalAuthentication"
     case touchID = 1
     case faceID = 2
     case opticID = 4
+}
+
+@nonexhaustive public enum LAAccessControlOperation: Int, Sendable {
+    case createItem = 0
+    case useItem = 1
 }
 
 public enum LACredentialType: Int, Sendable { case applicationPassword = 0 }
@@ -99,15 +105,34 @@ open class LAContext: NSObject {
     ) {
         precondition(!localizedReason.isEmpty, "the system raises an exception for an empty reason")
         if let failure = obstacle(to: policy) { return deliver(policy, .failure(failure.rawValue), to: reply) }
+        ask(policy, policy.rawValue, localizedReason, reply)
+    }
+
+    private func ask(
+        _ policy: LAPolicy, _ name: Int, _ reason: String, _ reply: @escaping @Sendable (Bool, (any Error)?) -> Void
+    ) {
         if interactionNotAllowed {
             return deliver(policy, .failure(LAError.Code.notInteractive.rawValue), to: reply)
         }
         let answer = ScriptedDevice.current.with { state -> ScriptedDevice.Answer in
-            state.prompts.append(.init(policy: policy.rawValue, reason: localizedReason))
+            state.prompts.append(.init(policy: name, reason: reason))
             return state.answers.isEmpty ? .failure(LAError.Code.authenticationFailed.rawValue) : state.answers.removeFirst()
         }
         if answer == .waitsForInvalidation { return lock.withLock { pending = reply } }
         deliver(policy, answer, to: reply)
+    }
+
+    /// Asks for what the rule names, and for nothing else.
+    open func evaluateAccessControl(
+        _ accessControl: SecAccessControl, operation: LAAccessControlOperation, localizedReason: String,
+        reply: @escaping @Sendable (Bool, (any Error)?) -> Void
+    ) {
+        precondition(!localizedReason.isEmpty, "the system raises an exception for an empty reason")
+        precondition(accessControl.flags == .devicePasscode, "nothing else is asked for here")
+        if let failure = obstacle(to: .deviceOwnerAuthentication) {
+            return deliver(.deviceOwnerAuthentication, .failure(failure.rawValue), to: reply)
+        }
+        ask(.deviceOwnerAuthentication, ScriptedDevice.passcodeAlone, localizedReason, reply)
     }
 
     open func invalidate() {
@@ -126,7 +151,7 @@ open class LAContext: NSObject {
         return ScriptedDevice.current.with { state in
             if !state.passcodeSet { return .passcodeNotSet }
             if policy == .deviceOwnerAuthentication { return nil }
-            if state.biometryKind == 0 { return .biometryNotAvailable }
+            if state.biometryKind == 0 || state.biometryDenied { return .biometryNotAvailable }
             if !state.biometryEnrolled { return .biometryNotEnrolled }
             return state.biometryLockedOut ? .biometryLockout : nil
         }

@@ -307,6 +307,37 @@ extension Image { public nonisolated init(uiImage: UIImage) { name = "" } }
     public required init?(coder: NSCoder) { nil }
     public var rootView: Content
 }
+@MainActor @preconcurrency public protocol UIViewControllerRepresentable: Leaf {
+    associatedtype UIViewControllerType: UIViewController
+    associatedtype Coordinator = Void
+    typealias Context = UIViewControllerRepresentableContext<Self>
+    @MainActor @preconcurrency func makeUIViewController(context: Context) -> UIViewControllerType
+    @MainActor @preconcurrency func updateUIViewController(_ controller: UIViewControllerType, context: Context)
+    @MainActor @preconcurrency static func dismantleUIViewController(
+        _ controller: UIViewControllerType, coordinator: Coordinator)
+    @MainActor @preconcurrency func makeCoordinator() -> Coordinator
+}
+extension UIViewControllerRepresentable {
+    public static func dismantleUIViewController(_ controller: UIViewControllerType, coordinator: Coordinator) {}
+    /// The controller lives as long as it is there, and stands in the tree as what it is.
+    @MainActor public func _evaluate(_ here: Evaluation) {
+        let inside = here.add(.group, "controller")
+        let kept = here.graph.kept(inside.path + "#controller") { () -> Kept<(UIViewControllerType, Context)> in
+            let context = UIViewControllerRepresentableContext<Self>(coordinator: makeCoordinator())
+            return Kept((makeUIViewController(context: context), context), nil)
+        }
+        inside.node.controller = kept.value.0
+        updateUIViewController(kept.value.0, context: kept.value.1)
+        _ = here.graph.comes(inside.path)
+        here.graph.disappearances[inside.path] = {
+            Self.dismantleUIViewController(kept.value.0, coordinator: kept.value.1.coordinator)
+        }
+    }
+}
+extension UIViewControllerRepresentable where Coordinator == Void { public func makeCoordinator() {} }
+@MainActor @preconcurrency public struct UIViewControllerRepresentableContext<Representable: UIViewControllerRepresentable> {
+    public let coordinator: Representable.Coordinator
+}
 extension UIWindow {
     /// What is shown in it (ours).
     public var screen: Screen? {
@@ -348,7 +379,9 @@ extension View {
     {
         marked { $0.covers = $0.children.contains { $0.text == "<fills>" } }
     }
-    public nonisolated func frame(maxWidth: CGFloat? = nil, maxHeight: CGFloat? = nil, alignment: Alignment = .center)
+    public nonisolated func frame(
+        minWidth: CGFloat? = nil, idealWidth: CGFloat? = nil, maxWidth: CGFloat? = nil, minHeight: CGFloat? = nil,
+        idealHeight: CGFloat? = nil, maxHeight: CGFloat? = nil, alignment: Alignment = .center)
         -> some View
     {
         marked { if maxWidth == .infinity, maxHeight == .infinity { $0.text = "<fills>" } }
@@ -577,6 +610,9 @@ extension View {
     public nonisolated func accessibilityValue(_ value: Text) -> some View { same }
     public nonisolated func accessibilityElement(children: AccessibilityChildBehavior = .ignore) -> some View { same }
     public nonisolated func monospacedDigit() -> some View { same }
+    public nonisolated func keyboardShortcut(_ key: KeyEquivalent, modifiers: EventModifiers = .command) -> some View {
+        same
+    }
     private nonisolated var passed: Modified<Self> { same }
 }
 public func withAnimation<Result>(_ animation: Animation? = .default, _ body: () throws -> Result) rethrows -> Result {

@@ -53,7 +53,9 @@ public struct ViewModifierContent<Modifier>: Leaf {}
 extension Never: Scene {}
 @resultBuilder public struct SceneBuilder {
     public static func buildBlock<Content: Scene>(_ content: Content) -> Content { content }
+    public static func buildBlock<each Content: Scene>(_ content: repeat each Content) -> some Scene { Several() }
 }
+struct Several: Scene { var body: Never { fatalError() } }
 public struct WindowGroup<Content: View>: Scene {
     public nonisolated init(@ViewBuilder content: () -> Content) {}
     public var body: Never { fatalError() }
@@ -65,6 +67,46 @@ public struct WindowGroup<Content: View>: Scene {
 }
 extension App { @MainActor @preconcurrency public static func main() {} }
 @nonexhaustive public enum ScenePhase: Comparable, Hashable, Sendable { case background, inactive, active }
+
+// MARK: Commands
+
+@MainActor @preconcurrency public protocol Commands {
+    associatedtype Body: Commands
+    @CommandsBuilder @MainActor @preconcurrency var body: Self.Body { get }
+}
+extension Never: Commands {}
+@resultBuilder public struct CommandsBuilder {
+    public static func buildBlock<Content: Commands>(_ content: Content) -> Content { content }
+}
+public struct CommandGroupPlacement: Sendable { public static let appSettings = CommandGroupPlacement() }
+public struct CommandGroup<Content: View>: Commands {
+    public nonisolated init(after group: CommandGroupPlacement, @ViewBuilder addition: () -> Content) {}
+    public var body: Never { fatalError() }
+}
+public struct KeyEquivalent: Sendable, ExpressibleByExtendedGraphemeClusterLiteral {
+    public init(extendedGraphemeClusterLiteral: Character) {}
+}
+public struct EventModifiers: OptionSet, Sendable {
+    public let rawValue: Int
+    public init(rawValue: Int) { self.rawValue = rawValue }
+    public static let control = EventModifiers(rawValue: 1), command = EventModifiers(rawValue: 2)
+}
+extension Scene {
+    public nonisolated func commands<Content: Commands>(@CommandsBuilder content: () -> Content) -> some Scene { self }
+}
+#if !canImport(UIKit)
+// On a Mac alone.
+public struct MenuBarExtra<Label: View, Content: View>: Scene {
+    public nonisolated init(@ViewBuilder content: () -> Content, @ViewBuilder label: () -> Label) {}
+    public var body: Never { fatalError() }
+}
+public struct SceneRestorationBehavior: Sendable {
+    public static let automatic = SceneRestorationBehavior(), disabled = SceneRestorationBehavior()
+}
+extension Scene {
+    public nonisolated func restorationBehavior(_ behavior: SceneRestorationBehavior) -> some Scene { self }
+}
+#endif
 
 // MARK: Property wrappers
 
@@ -369,6 +411,24 @@ extension Image { public nonisolated init(uiImage: UIImage) {} }
     public required init?(coder: NSCoder) { nil }
     public var rootView: Content
 }
+@MainActor @preconcurrency public protocol UIViewControllerRepresentable: View where Body == Never {
+    associatedtype UIViewControllerType: UIViewController
+    associatedtype Coordinator = Void
+    typealias Context = UIViewControllerRepresentableContext<Self>
+    @MainActor @preconcurrency func makeUIViewController(context: Context) -> UIViewControllerType
+    @MainActor @preconcurrency func updateUIViewController(_ controller: UIViewControllerType, context: Context)
+    @MainActor @preconcurrency static func dismantleUIViewController(
+        _ controller: UIViewControllerType, coordinator: Coordinator)
+    @MainActor @preconcurrency func makeCoordinator() -> Coordinator
+}
+extension UIViewControllerRepresentable {
+    public var body: Never { fatalError() }
+    public static func dismantleUIViewController(_ controller: UIViewControllerType, coordinator: Coordinator) {}
+}
+extension UIViewControllerRepresentable where Coordinator == Void { public func makeCoordinator() {} }
+@MainActor @preconcurrency public struct UIViewControllerRepresentableContext<Representable: UIViewControllerRepresentable> {
+    public var coordinator: Representable.Coordinator { fatalError() }
+}
 #endif
 
 // MARK: Modifiers
@@ -383,7 +443,9 @@ extension View {
     public nonisolated func blur(radius: CGFloat, opaque: Bool = false) -> some View { Modified() }
     public nonisolated func padding(_ edges: Edge.Set = .all, _ length: CGFloat? = nil) -> some View { Modified() }
     public nonisolated func padding(_ length: CGFloat) -> some View { Modified() }
-    public nonisolated func frame(maxWidth: CGFloat? = nil, maxHeight: CGFloat? = nil, alignment: Alignment = .center)
+    public nonisolated func frame(
+        minWidth: CGFloat? = nil, idealWidth: CGFloat? = nil, maxWidth: CGFloat? = nil, minHeight: CGFloat? = nil,
+        idealHeight: CGFloat? = nil, maxHeight: CGFloat? = nil, alignment: Alignment = .center)
         -> some View
     { Modified() }
     public nonisolated func ignoresSafeArea() -> some View { Modified() }
@@ -450,6 +512,9 @@ extension View {
     }
     public nonisolated func onDisappear(perform action: (() -> Void)? = nil) -> some View { Modified() }
     public nonisolated func monospacedDigit() -> some View { Modified() }
+    public nonisolated func keyboardShortcut(_ key: KeyEquivalent, modifiers: EventModifiers = .command) -> some View {
+        Modified()
+    }
 }
 public func withAnimation<Result>(_ animation: Animation? = .default, _ body: () throws -> Result) rethrows -> Result {
     try body()

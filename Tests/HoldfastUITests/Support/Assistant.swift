@@ -1,12 +1,15 @@
 import Holdfast
 import HoldfastUI
+import KeyStores
 import TestSupport
 import Testing
 
 extension SetupModel {
     /// The assistant over this folder, on a machine with these parts.
-    convenience init(_ scratch: Scratch, _ parts: Set<Part> = []) {
-        let (settings, authenticator) = (scratch.settings, scratch.authenticator)
+    convenience init(_ scratch: Scratch, _ parts: Set<Part> = [], stores: ShareStores? = nil) {
+        var given = scratch.settings
+        if let stores { given.shareStores = { _ in stores } }
+        let (settings, authenticator) = (given, scratch.authenticator)
         self.init(
             at: scratch.path,
             create: { (path, passcode) throws(VaultError) in
@@ -14,7 +17,10 @@ extension SetupModel {
             },
             open: { path throws(VaultError) in
                 try HoldfastApp(vault: Vault(at: path, settings: settings), authenticator: authenticator)
-            }, look: { _ in parts })
+            }, look: { _ in parts },
+            unasked: Unasked(
+                isPossible: { path in (try? settings.shareStores?(path).best()) != nil },
+                create: { path throws(VaultError) in try Vault.createAtDevice(at: path, settings: settings) }))
     }
 
     /// Answers everything up to the question for the app lock.

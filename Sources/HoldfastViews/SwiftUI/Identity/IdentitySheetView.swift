@@ -13,6 +13,8 @@ struct IdentitySheetView: View {
     @State private var passcode = ""
     @State private var path = "/"
     @State private var json = "{}"
+    /// Whether the camera looks for the other device's code.
+    @State private var scans = false
     @Environment(\.dismiss) private var dismiss
 
     init(_ sheet: IdentitySheet, _ models: AppModels) {
@@ -27,8 +29,8 @@ struct IdentitySheetView: View {
     var body: some View {
         ScrollView {
             VStack(alignment: .leading, spacing: 16) {
-                Text(sheet.title, bundle: .module).font(.title2).accessibilityAddTraits(.isHeader)
-                Text(sheet.advice, bundle: .module)
+                Text(sheet.title, bundle: .texts).font(.title2).accessibilityAddTraits(.isHeader)
+                Text(sheet.advice, bundle: .texts)
                 fields
                 if sheet.needsPhrase, model.prepared == sheet.action {
                     PhraseWords(owner: .identity, seconds: models.preferences.values.clipboardSeconds) {
@@ -44,20 +46,20 @@ struct IdentitySheetView: View {
                     CopyRow(title: "identity.container", text: container)
                 }
                 if let problem = model.outcome?.problem {
-                    Text(IdentityText.key(problem), bundle: .module).foregroundStyle(.red)
+                    Text(IdentityText.key(problem), bundle: .texts).foregroundStyle(.red)
                 }
                 HStack {
                     Button(role: .cancel) {
                         dismiss()
                     } label: {
-                        Text("settings.cancel", bundle: .module)
+                        Text("settings.cancel", bundle: .texts)
                     }
                     Spacer()
                     if model.running != nil { ProgressView() }
                     Button(role: sheet.isDestructive ? .destructive : nil) {
                         perform()
                     } label: {
-                        Text("settings.continue", bundle: .module)
+                        Text("settings.continue", bundle: .texts)
                     }
                     .buttonStyle(.borderedProminent)
                     .disabled(!isComplete)
@@ -84,11 +86,13 @@ struct IdentitySheetView: View {
         case .recover:
             field("identity.identity", $name)
             field("identity.server", $server)
-            field("identity.oldPhrase", $phrase)
+            field("identity.oldPhrase", $phrase).onlyInFront()
         case .join:
             field("identity.identity", $name)
             field("identity.server", $server)
-        case .link: field("identity.container", $name)
+        case .link:
+            scanner
+            field("identity.container", $name)
         case .unlink: field("identity.device", $name)
         case .changeRecovery, .erase, .delete: EmptyView()
         case .drill: words
@@ -99,10 +103,26 @@ struct IdentitySheetView: View {
         }
     }
 
+    /// The other device shows a code; the camera reads it into the field.
+    @ViewBuilder private var scanner: some View {
+        #if canImport(VisionKit) && canImport(UIKit)
+        if scans {
+            CodeScanner { text in (name, scans) = (text, false) }.frame(maxWidth: .infinity, minHeight: 240)
+        }
+        if CodeScanner.isAvailable {
+            Button {
+                scans.toggle()
+            } label: {
+                Text(scans ? "identity.scan.stop" : "identity.scan", bundle: .texts)
+            }
+        }
+        #endif
+    }
+
     /// Below the words, when they are on paper.
     @ViewBuilder private var proof: some View {
-        Text("identity.proof", bundle: .module)
-        SecureField(text: $passcode, prompt: nil) { Text("lock.passcode", bundle: .module) }
+        Text("identity.proof", bundle: .texts)
+        SecureField(text: $passcode, prompt: nil) { Text("lock.passcode", bundle: .texts) }
     }
 
     /// What stands on the sheet is not shown while it is typed.
@@ -110,11 +130,11 @@ struct IdentitySheetView: View {
         if let positions = model.facts.drill?.positions, !positions.isEmpty {
             Text(verbatim: positions.map { String($0) }.joined(separator: ", ")).font(.title3.monospaced())
         }
-        SecureField(text: $phrase, prompt: nil) { Text("identity.drill.words", bundle: .module) }
+        SecureField(text: $phrase, prompt: nil) { Text("identity.drill.words", bundle: .texts) }
     }
 
     @ViewBuilder private func field(_ title: LocalizedStringKey, _ text: Binding<String>) -> some View {
-        let field = TextField(text: text, axis: .vertical) { Text(title, bundle: .module) }
+        let field = TextField(text: text, axis: .vertical) { Text(title, bundle: .texts) }
             .font(.body.monospaced())
             .autocorrectionDisabled()
             .privacySensitive()
@@ -173,6 +193,7 @@ struct IdentitySheetView: View {
     private func end() {
         phrase = ""
         passcode = ""
+        scans = false
         model.giveUp()
         model.outcome = nil
     }

@@ -14,6 +14,41 @@ enum IdentityText {
         }
     }
 
+    /// What to say when an action ended; nil where only its problem is said.
+    static func said(_ outcome: IdentityModel.Outcome, _ news: [IdentityNews]) -> LocalizedStringKey? {
+        let known = news.compactMap(key).last
+        return outcome.problem == nil ? known ?? done(outcome.action) : known
+    }
+
+    static func done(_ action: IdentityAction) -> LocalizedStringKey {
+        switch action {
+        case .create: "identity.done.create"
+        case .recover: "identity.done.recover"
+        case .makeContainer: "identity.done.makeContainer"
+        case .link: "identity.done.link"
+        case .unlink: "identity.done.unlink"
+        case .rotate: "identity.done.rotate"
+        case .openSession: "identity.done.openSession"
+        case .refreshSession: "identity.done.refreshSession"
+        case .endSession: "identity.done.endSession"
+        case .request: "identity.done.request"
+        case .settle: "identity.done.settle"
+        case .changeRecovery: "identity.done.changeRecovery"
+        case .drill: "identity.done.drill"
+        case .delete: "identity.done.delete"
+        case .erase: "identity.done.erase"
+        }
+    }
+
+    /// What became known on the way; nil where the page says it all the time.
+    static func key(_ news: IdentityNews) -> LocalizedStringKey? {
+        switch news {
+        case .trustedFirstKey: nil
+        case .settled: "identity.news.settled"
+        case .abandoned: "identity.news.abandoned"
+        }
+    }
+
     static func key(_ problem: IdentityProblem) -> LocalizedStringKey {
         switch problem {
         case .proof(let problem): ProblemText.key(problem)

@@ -8,9 +8,14 @@ public struct IdentityView: View {
     private let models: AppModels
     @State private var sheet: IdentitySheet?
     @State private var presence = SheetPresence()
+    /// How the last action ended well, or what became known on its way.
+    @State private var said: LocalizedStringKey?
 
     /// The identity of an open app.
-    public init(_ models: AppModels) { self.models = models }
+    public init(_ models: AppModels) {
+        self.models = models
+        Texts.fillReasons(models)
+    }
 
     private var model: IdentityModel { models.identity }
 
@@ -27,28 +32,36 @@ public struct IdentityView: View {
         }
         .disabled(model.running != nil)
         .overlay { if model.running != nil { ProgressView() } }
-        .navigationTitle(Text("identity.title", bundle: .module))
+        .navigationTitle(Text("identity.title", bundle: .texts))
         .task { await model.load() }
+        .onChange(of: model.running) { _, now in if now != nil { said = nil } }
+        .onChange(of: model.outcome) { _, outcome in
+            guard let outcome else { return }
+            said = IdentityText.said(outcome, model.news)
+            model.news = []
+        }
+        .onChange(of: models.lock.isLocked) { _, isLocked in if isLocked { said = nil } }
         .sheet(item: $sheet, onDismiss: { presence.hasGone() }) {
             IdentitySheetView($0, models).noted(in: presence).covered(by: models)
         }
-        .alert(Text("identity.failed", bundle: .module), isPresented: hasFailed) {
+        .alert(Text("identity.failed", bundle: .texts), isPresented: hasFailed) {
             Button {
                 model.outcome = nil
             } label: {
-                Text("settings.ok", bundle: .module)
+                Text("settings.ok", bundle: .texts)
             }
         } message: {
-            if let problem = model.outcome?.problem { Text(IdentityText.key(problem), bundle: .module) }
+            if let problem = model.outcome?.problem { Text(IdentityText.key(problem), bundle: .texts) }
         }
     }
 
     private var facts: some View {
         Section {
+            if let said { Text(said, bundle: .texts).accessibilityAddTraits(.isHeader) }
             LabeledContent {
-                Text(IdentityText.key(model.facts.state), bundle: .module)
+                Text(IdentityText.key(model.facts.state), bundle: .texts)
             } label: {
-                Text("identity.state", bundle: .module)
+                Text("identity.state", bundle: .texts)
             }
             if let identity = model.facts.identity { CopyRow(title: "identity.identity", text: identity) }
             if let device = model.facts.device { CopyRow(title: "identity.device", text: device) }
@@ -56,8 +69,13 @@ public struct IdentityView: View {
                 LabeledContent {
                     Text(verbatim: server)
                 } label: {
-                    Text("identity.server", bundle: .module)
+                    Text("identity.server", bundle: .texts)
                 }
+            }
+            // For as long as nobody has vouched for it.
+            if let key = model.facts.firstKey {
+                CopyRow(title: "identity.firstKey", text: key)
+                Text("identity.firstKey.advice", bundle: .texts).font(.callout)
             }
             // Something was sent, and no server has answered.
             if model.facts.isUndecided { row("identity.settle") { Task { await model.settle() } } }
@@ -70,7 +88,7 @@ public struct IdentityView: View {
             row("identity.recover") { sheet = .recover }
             row("identity.join") { sheet = .join }
         } footer: {
-            Text("identity.ready.footer", bundle: .module)
+            Text("identity.ready.footer", bundle: .texts)
         }
     }
 
@@ -80,7 +98,7 @@ public struct IdentityView: View {
             row("identity.openSession") { Task { await model.openSession() } }
             row("identity.erase", role: .destructive) { sheet = .erase }
         } footer: {
-            Text("identity.linking.footer", bundle: .module)
+            Text("identity.linking.footer", bundle: .texts)
         }
     }
 
@@ -106,9 +124,9 @@ public struct IdentityView: View {
             row("identity.changeRecovery") { sheet = .changeRecovery }
             if model.facts.drill != nil { row("identity.drill") { sheet = .drill } }
         } header: {
-            Text("identity.account", bundle: .module)
+            Text("identity.account", bundle: .texts)
         } footer: {
-            if model.facts.drill?.isDue == true { Text("identity.drill.due", bundle: .module) }
+            if model.facts.drill?.isDue == true { Text("identity.drill.due", bundle: .texts) }
         }
         Section {
             row("identity.erase", role: .destructive) { sheet = .erase }
@@ -119,7 +137,7 @@ public struct IdentityView: View {
     private func row(
         _ title: LocalizedStringKey, role: ButtonRole? = nil, _ action: @escaping @MainActor () -> Void
     ) -> some View {
-        Button(role: role, action: action) { Text(title, bundle: .module) }
+        Button(role: role, action: action) { Text(title, bundle: .texts) }
     }
 
     /// While a sheet is up, it says itself what went wrong.

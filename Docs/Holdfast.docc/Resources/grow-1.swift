@@ -1,0 +1,5 @@
+import Holdfast
+
+func turnOn(_ app: HoldfastApp) async throws {
+    try await app.lock.requireOwner()
+}

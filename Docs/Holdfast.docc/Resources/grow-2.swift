@@ -1,0 +1,9 @@
+import Holdfast
+
+func turnOn(_ app: HoldfastApp) async throws {
+    try await app.lock.requireOwner()
+}
+
+func launched(_ app: HoldfastApp) async throws {
+    try await app.lock.unlock()
+}

@@ -1,0 +1,51 @@
+#if canImport(SwiftUI)
+import Holdfast
+import HoldfastUI
+import HoldfastViews
+import SwiftUI
+
+@main
+struct NotesApp: App {
+    @State private var face = FaceModel(at: NSHomeDirectory() + "/Library/Application Support/holdfast", face: "ios")
+
+    var body: some Scene {
+        WindowGroup { FaceView(face) { models in NotesView(models: models) } }
+    }
+}
+
+struct NotesView: View {
+    let models: AppModels
+
+    var body: some View {
+        TabView {
+            NoteView(models: models).tabItem { Label("Notes", systemImage: "note") }
+            NavigationStack { SecuritySettings(models) }.tabItem { Label("Security", systemImage: "gearshape") }
+        }
+    }
+}
+
+/// The note is in the vault, and on the screen only after the user asked for it.
+struct NoteView: View {
+    let models: AppModels
+    @State private var text = ""
+
+    var body: some View {
+        Form {
+            TextField(text: $text, axis: .vertical) { Text("Note") }
+            Button("Save") { save() }
+            Button("Show") { show() }
+        }
+    }
+
+    private func save() {
+        try? models.lock.app.vault.put(SecretBytes(utf8: text), for: "note", replacing: true)
+        text = ""
+    }
+
+    private func show() {
+        try? models.lock.app.vault.withValue(for: "note") { bytes in
+            text = unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+        }
+    }
+}
+#endif

@@ -1,0 +1,19 @@
+#if canImport(AppKit) && !canImport(UIKit)
+import HoldfastUI
+import HoldfastViews
+import SwiftUI
+
+/// An app lock on a Mac: it falls with the screen's own lock, sleep and another user, at once from the menu (control-command-L) or the
+/// bar of menus, and no window comes back with its content.
+@main
+struct MacLockApp: App {
+    @State private var face = FaceModel(at: NSHomeDirectory() + "/Library/Application Support/holdfast", face: "mac")
+
+    var body: some Scene {
+        WindowGroup { FaceView(face) { models in Form { SecuritySettings(models) } } }
+            .restorationBehavior(.disabled)
+            .commands { LockCommands(face) }
+        LockMenuBarExtra(face)
+    }
+}
+#endif

@@ -1,0 +1,105 @@
+// No agent serves other programs on Apple's systems.
+#if !canImport(Darwin)
+internal import AgentMessages
+internal import Holdfast
+internal import HoldfastAgent
+public import Observation
+internal import SystemCalls
+
+/// What other programs may use without the user being asked again, by the word of the agent of the same vault. Dropped when the lock falls.
+@MainActor @Observable
+public final class LeasesModel {
+    /// One program's lease.
+    public struct Lease: Sendable, Hashable, Identifiable {
+        /// What a lease opens.
+        public enum Target: Sendable, Hashable {
+            /// One item, by its name and collection.
+            case item(name: String, collection: String)
+            /// All items with a tag.
+            case tag(String)
+        }
+
+        /// The agent's number of it.
+        public let id: UInt64
+        /// The program, as it was called when the lease was given.
+        public let program: String
+        /// What it opens.
+        public let target: Target
+        /// Seconds that are left; nil until the vault locks.
+        public let seconds: UInt64?
+
+        init(_ entry: LeaseEntry) {
+            (id, program, seconds) = (entry.number, entry.program, entry.remaining.map { ($0 + 999) / 1000 })
+            switch entry.target {
+            case .item(let path): target = .item(name: path.name, collection: path.collection)
+            case .tag(let tag): target = .tag(tag)
+            }
+        }
+    }
+
+    /// The leases, in the order in which they were given; none where no agent serves the vault.
+    public private(set) var leases: [Lease] = []
+    /// What kept them from being read or ended.
+    public private(set) var problem: VaultProblem?
+
+    @ObservationIgnored private let lock: LockModel
+    @ObservationIgnored private var loads = 0
+
+    /// The leases of the vault behind this lock.
+    public init(_ lock: LockModel) { self.lock = lock }
+
+    /// Asks the agent.
+    public func load() async { await ask { agent throws(VaultError) in try agent.leases() } }
+
+    /// Ends a lease, or all of them; then the program is asked for again.
+    /// - Parameter lease: The number of one; nil for all.
+    public func revoke(_ lease: UInt64?) async {
+        await ask { agent throws(VaultError) in
+            _ = try agent.revoke(lease)
+            return try agent.leases()
+        }
+    }
+
+    /// Forgets them.
+    public func drop() {
+        loads += 1
+        leases = []
+        problem = nil
+    }
+
+    private func ask(
+        _ body: @escaping @Sendable (borrowing AgentClient) throws(VaultError) -> [LeaseEntry]
+    ) async {
+        loads += 1
+        let mine = loads
+        let result = await LeasesModel.ask(lock.app.vault.home.path, body)
+        guard mine == loads, !lock.isLocked else { return }
+        switch result {
+        case .success(let found):
+            leases = found.map(Lease.init)
+            problem = nil
+        case .failure(let error):
+            leases = []
+            problem = VaultProblem(error)
+        }
+    }
+
+    @concurrent
+    private nonisolated static func ask(
+        _ home: String, _ body: @escaping @Sendable (borrowing AgentClient) throws(VaultError) -> [LeaseEntry]
+    ) async -> Result<[LeaseEntry], VaultError> {
+        Result { () throws(VaultError) in
+            guard let agent = try AgentClient(home: home, runtime: runtime) else { return [] }
+            return try body(agent)
+        }
+    }
+
+    /// The user's runtime folder; nil where there is none.
+    private nonisolated static var runtime: String? {
+        guard let value = unsafe getenv("XDG_RUNTIME_DIR"), let path = unsafe String(validatingCString: value) else {
+            return nil
+        }
+        return path.hasPrefix("/") ? path : nil
+    }
+}
+#endif

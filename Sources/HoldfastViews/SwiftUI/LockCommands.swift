@@ -1,0 +1,63 @@
+#if canImport(SwiftUI)
+internal import AppLockCore
+public import HoldfastUI
+public import SwiftUI
+
+/// *Lock Now* in the menu of the app, for a Mac and for an iPad with a keyboard.
+public struct LockCommands: Commands {
+    private let face: FaceModel
+
+    /// The command for this app.
+    public init(_ face: FaceModel) { self.face = face }
+
+    /// The command, below the settings.
+    public var body: some Commands {
+        CommandGroup(after: .appSettings) {
+            LockNowButton(face: face).keyboardShortcut("l", modifiers: [.control, .command])
+        }
+    }
+}
+
+#if !canImport(UIKit)
+/// A lock in the bar of menus, from which the app is locked while another one is in front.
+public struct LockMenuBarExtra: Scene {
+    private let face: FaceModel
+
+    /// The item for this app.
+    public init(_ face: FaceModel) { self.face = face }
+
+    /// The item and its menu.
+    public var body: some Scene {
+        MenuBarExtra {
+            LockNowButton(face: face)
+        } label: {
+            Image(systemName: face.isLocked ? "lock.fill" : "lock.open")
+                .accessibilityLabel(Text(face.isLocked ? "lock.title" : "lock.now", bundle: .texts))
+        }
+    }
+}
+#endif
+
+/// Locks at once; disabled where there is nothing to lock.
+struct LockNowButton: View {
+    let face: FaceModel
+
+    var body: some View {
+        Button {
+            if case .ready(let models) = face.phase { models.lock.lock() }
+        } label: {
+            Text("lock.now", bundle: .texts)
+        }
+        .disabled(!canLock)
+    }
+
+    private var canLock: Bool {
+        guard case .ready(let models) = face.phase else { return false }
+        return models.lock.isEnabled && !models.lock.isLocked
+    }
+}
+
+extension FaceModel {
+    fileprivate var isLocked: Bool { if case .ready(let models) = phase { models.lock.isLocked } else { true } }
+}
+#endif

@@ -1,0 +1,45 @@
+#if canImport(SwiftUI)
+internal import HoldfastUI
+internal import SwiftUI
+
+/// Asks for the vault's passcode, which a change of the settings is proved with.
+struct ProofSheet: View {
+    let models: AppModels
+    /// Why the last answer did not do, where another one is taken.
+    var problem: VaultProblem?
+    let prove: @MainActor (SecretCarrier) async -> Void
+    @State private var typed = ""
+    @Environment(\.dismiss) private var dismiss
+
+    var body: some View {
+        VStack(spacing: 20) {
+            Text("settings.proof", bundle: .texts).font(.headline)
+            SecureField(text: $typed, prompt: nil) { Text("lock.passcode", bundle: .texts) }.onSubmit { answer() }
+            if let problem { Text(ProblemText.key(problem), bundle: .texts).foregroundStyle(.red) }
+            Button {
+                answer()
+            } label: {
+                Text("settings.continue", bundle: .texts)
+            }
+            .buttonStyle(.borderedProminent)
+            .disabled(typed.isEmpty)
+            Button(role: .cancel) {
+                dismiss()
+            } label: {
+                Text("settings.cancel", bundle: .texts)
+            }
+        }
+        .padding()
+        .frame(maxWidth: .infinity, maxHeight: .infinity)
+        .presentationDetents([.medium])
+        .presentationDragIndicator(.visible)
+        .onDisappear { typed = "" }
+    }
+
+    private func answer() {
+        guard !typed.isEmpty, let secret = SecretCarrier(typed: typed) else { return }
+        typed = ""
+        Task { await prove(secret) }
+    }
+}
+#endif

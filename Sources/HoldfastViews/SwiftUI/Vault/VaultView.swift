@@ -1,0 +1,80 @@
+#if canImport(SwiftUI)
+public import HoldfastUI
+public import SwiftUI
+
+/// The vault's items: found by their names, tags and open fields, opened, made, and thrown away to the trash.
+public struct VaultView: View {
+    private enum Page: Identifiable {
+        case item(VaultItem)
+        case new
+
+        var id: String {
+            switch self {
+            case .item(let item): "item \(item.collection) \(item.name)"
+            case .new: "new"
+            }
+        }
+    }
+
+    private let models: AppModels
+    @State private var page: Page?
+
+    /// The items of an open app.
+    public init(_ models: AppModels) { self.models = models }
+
+    private var model: VaultModel { models.vault }
+
+    /// What is shown.
+    public var body: some View {
+        List {
+            Section {
+                TextField(text: search, prompt: nil) { Text("item.search", bundle: .texts) }
+                    .autocorrectionDisabled()
+                Button {
+                    page = .new
+                } label: {
+                    Text("item.new", bundle: .texts)
+                }
+            }
+            Section {
+                ForEach(model.items) { item in row(item) }
+            } footer: {
+                if let problem = model.problem {
+                    Text(ProblemText.key(problem), bundle: .texts)
+                } else if model.isLoaded, model.items.isEmpty {
+                    Text(model.search.isEmpty ? "item.none" : "item.notFound", bundle: .texts)
+                }
+            }
+        }
+        .navigationTitle(Text("item.title", bundle: .texts))
+        .sheet(item: $page) { page in
+            Group {
+                switch page {
+                case .item(let item): ItemView(item, models)
+                case .new: NewItemView(models)
+                }
+            }
+            .covered(by: models)
+        }
+        .onChange(of: models.lock.isLocked) { _, isLocked in if isLocked { page = nil } }
+    }
+
+    private func row(_ item: VaultItem) -> some View {
+        Button {
+            page = .item(item)
+        } label: {
+            VStack(alignment: .leading, spacing: 4) {
+                Text(verbatim: item.name).multilineTextAlignment(.leading)
+                if let kind = item.kind {
+                    Text(ItemText.kind(kind), bundle: .texts).font(.caption).foregroundStyle(.secondary)
+                }
+            }
+        }
+        .accessibilityElement(children: .combine)
+    }
+
+    private var search: Binding<String> {
+        Binding(get: { @MainActor in model.search }, set: { @MainActor words in model.search = words })
+    }
+}
+#endif
