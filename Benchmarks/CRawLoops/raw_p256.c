@@ -57,3 +57,29 @@ done:
     EVP_MD_free(sha256);
     return seconds;
 }
+
+double raw_p256_agree(int loops) {
+    unsigned char point[33], secret[32];
+    size_t point_size = 0;
+    double seconds = -1;
+    EVP_PKEY *own = EVP_EC_gen("P-256"), *other = EVP_EC_gen("P-256");
+    EVP_PKEY_set_utf8_string_param(other, "point-format", "compressed");
+    if (EVP_PKEY_get_octet_string_param(other, "pub", point, sizeof point, &point_size) != 1) goto done;
+    double start = thread_seconds();
+    for (int loop = 0; loop < loops; loop++) {
+        size_t size = sizeof secret;
+        EVP_PKEY *peer = EVP_PKEY_new();
+        EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_pkey(NULL, own, NULL);
+        int good = EVP_PKEY_copy_parameters(peer, own) == 1 &&
+            EVP_PKEY_set1_encoded_public_key(peer, point, point_size) == 1 && EVP_PKEY_derive_init(context) == 1 &&
+            EVP_PKEY_derive_set_peer(context, peer) == 1 && EVP_PKEY_derive(context, secret, &size) == 1;
+        EVP_PKEY_CTX_free(context);
+        EVP_PKEY_free(peer);
+        if (!good) goto done;
+    }
+    seconds = (thread_seconds() - start) / loops;
+done:
+    EVP_PKEY_free(own);
+    EVP_PKEY_free(other);
+    return seconds;
+}

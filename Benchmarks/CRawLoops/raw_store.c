@@ -126,3 +126,42 @@ int raw_store_get(raw_store *store, const uint8_t *keys, size_t count, uint64_t 
     }
     return 0;
 }
+
+int raw_store_reopen(const char *path, const uint8_t *keys) {
+    MDB_env *environment = NULL;
+    MDB_txn *transaction = NULL;
+    MDB_dbi database;
+    int status = mdb_env_create(&environment);
+    if (status) return status;
+    mdb_env_set_mapsize(environment, (size_t)64 << 30);
+    status = mdb_env_open(environment, path, MDB_NOSUBDIR | MDB_NOTLS, 0600);
+    if (!status) status = mdb_txn_begin(environment, NULL, MDB_RDONLY, &transaction);
+    if (!status) status = mdb_dbi_open(transaction, NULL, 0, &database);
+    for (int index = 0; index < 2 && !status; index++) {
+        MDB_val key = {raw_key_size, (void *)(keys + index * raw_key_size)}, value;
+        status = mdb_get(transaction, database, &key, &value);
+    }
+    if (transaction) mdb_txn_abort(transaction);
+    mdb_env_close(environment);
+    return status;
+}
+
+int raw_store_each(raw_store *store, uint64_t *sum) {
+    MDB_cursor *cursor;
+    MDB_val key, value;
+    int status = mdb_txn_renew(store->reader);
+    if (status) return status;
+    status = mdb_cursor_open(store->reader, store->database, &cursor);
+    if (!status) {
+        while (!(status = mdb_cursor_get(cursor, &key, &value, MDB_NEXT))) {
+            if (!open_value(store, key.mv_data, value)) {
+                status = -1;
+                break;
+            }
+            *sum += store->plaintext[0];
+        }
+        mdb_cursor_close(cursor);
+    }
+    mdb_txn_reset(store->reader);
+    return status == MDB_NOTFOUND ? 0 : status;
+}

@@ -10,13 +10,18 @@ struct Command: Suite {
 
     static func measure(_ bench: Bench) throws -> [Figure] {
         guard let command = Command.found(bench, for: figures) else { return [] }
-        let rounds = try Rounds(bench.options.count(101, quick: 31), [{ _ in try command.run(["--version"]).time }])
-        return [
+        var found = [try command.memory(bench)]
+        guard let hello = hello(bench, for: ["command-start-up"]) else { return found }
+        let rounds = try Rounds(
+            bench.options.count(201, quick: 31),
+            [{ _ in try command.run(["--version"]).time }, { _ in try hello.run([]).time }])
+        found.append(
             Figure(
-                name: "command-start-up", value: rounds.median(0) / 1e6, unit: "ms", bound: .atMost(10),
-                detail: "holdfast --version, from spawn to exit"),
-            try command.memory(bench),
-        ]
+                name: "command-start-up", value: rounds.ratio(0, to: 1), unit: "x",
+                absolute: .init(rounds.median(0) / 1e6, "ms"), bound: .atMost(3.5),
+                detail: "holdfast --version, from spawn to exit; a static hello takes "
+                    + "\(number(rounds.median(1) / 1e6)) ms"))
+        return found
     }
 
     /// The command to measure; nil, and said so, where there is none.
@@ -25,6 +30,13 @@ struct Command: Suite {
         let command = Command(path: bench.options.command ?? beside)
         if (try? command.run(["--version"]))?.status == 0 { return command }
         for figure in figures { bench.skip(figure, "\(command.path) is not there or does not answer --version") }
+        return nil
+    }
+
+    /// The program that only says hello; nil, and said so, where there is none.
+    static func hello(_ bench: Bench, for figures: [String]) -> Command? {
+        if let path = bench.options.hello { return Command(path: path) }
+        for figure in figures { bench.skip(figure, "--hello names no program") }
         return nil
     }
 
@@ -60,7 +72,7 @@ struct Command: Suite {
         var pipes: [Int32] = [-1, -1]
         guard unsafe pipe(&pipes) == 0 else { throw BenchmarkError("no pipe") }
         defer { close(pipes[0]) }
-        let text = Array("01234567\n".utf8)
+        let text = Array("correct horse battery staple\n".utf8)
         _ = unsafe write(pipes[1], text, passcode ? text.count : 0)
         close(pipes[1])
         var actions = unsafe posix_spawn_file_actions_t()

@@ -1,44 +1,30 @@
-import Cryptography
+import CRawLoops
 import SecretMemory
 
-/// The parts with bounds of their own.
+/// Locked memory, and forgetting.
 struct Primitives: Suite {
-    static let figures = ["blake3-64-bytes", "blake3-1-mib", "secret-bytes", "forget", "forget-all"]
+    static let figures = ["secret-bytes", "forget", "forget-all"]
 
     static func measure(_ bench: Bench) throws -> [Figure] {
         let rounds = bench.options.count(31, quick: 11)
-        let small = try Rounds(rounds, [{ _ in hash(size: 64, times: 20_000) }]).median(0)
-        let large = try Rounds(rounds, [{ _ in hash(size: 1 << 20, times: 8) }]).median(0)
-        let secret = try Rounds(rounds, [{ _ in try allocate(times: 50_000) }]).median(0)
+        let secret = try Rounds(
+            rounds,
+            [{ _ in try allocate(times: 50_000) }, { _ in time { keep(raw_allocate(50_000)) } / 50_000 }])
         let forget = try Rounds(rounds, [{ _ in repeated(50_000) { WorkingMemory.wipe(.reading) } }]).median(0)
         let forgetAll = try Rounds(rounds, [{ _ in repeated(100) { WorkingMemory.wipeAll() } }]).median(0)
         return [
-            Figure(name: "blake3-64-bytes", value: small, unit: "ns", bound: .atMost(100), detail: ""),
             Figure(
-                name: "blake3-1-mib", value: Double(1 << 20) / large, unit: "GB/s", bound: .atLeast(1.2), detail: ""),
+                name: "secret-bytes", value: secret.ratio(0, to: 1), unit: "x",
+                absolute: .init(secret.median(0), "ns"), bound: .atMost(3.5),
+                detail: "64 bytes of locked memory reserved, wiped and returned; malloc, two memsets and free take "
+                    + "\(number(secret.median(1))) ns"),
             Figure(
-                name: "secret-bytes", value: secret, unit: "ns", bound: .atMost(100),
-                detail: "64 bytes of locked memory reserved, wiped and returned"),
-            Figure(
-                name: "forget", value: forget, unit: "ns", bound: .atMost(150),
+                name: "forget", absolute: .init(forget, "ns"),
                 detail: "a thread's registers and stack cleared after a read; part of the figures of get"),
             Figure(
-                name: "forget-all", value: forgetAll / 1000, unit: "us", bound: .atMost(50),
+                name: "forget-all", absolute: .init(forgetAll / 1000, "us"),
                 detail: "all of the stack that is in memory: at a lock, and with each long-lived key"),
         ]
-    }
-
-    private static func hash(size: Int, times: Int) -> Double {
-        var input = [UInt8](repeating: 1, count: size)
-        let taken = time {
-            for _ in 0..<times {
-                // Each input depends on the last digest, so that no call can be left out or run beside another.
-                let digest = unsafe BLAKE3.hash(input.span.bytes)
-                input[0] = digest.withBytes { unsafe $0.unsafeLoad(as: UInt8.self) }
-            }
-        }
-        keep(UInt64(input[0]))
-        return taken / Double(times)
     }
 
     private static func repeated(_ times: Int, _ body: () -> Void) -> Double {

@@ -51,6 +51,20 @@ import CRawLoops
         return sum
     }
 
+    /// Stores what is as long as the vault's records of `indices`, sealed, in one transaction.
+    func putSealed(_ indices: Range<Int>) throws {
+        let keys = Records.rawKeys(indices)
+        let plaintexts = indices.flatMap { Records.value($0) + [UInt8](repeating: 0, count: Records.frontSize) }
+        try put(keys, seal(plaintexts, size: Records.storedSize - RawStore.overhead, for: keys))
+    }
+
+    /// As ``get(_:)`` for every key, in their order.
+    func each() throws -> UInt64 {
+        var sum: UInt64 = 0
+        try check(unsafe raw_store_each(handle, &sum), "listing")
+        return sum
+    }
+
     private func check(_ status: Int32, _ doing: String) throws {
         if status != 0 { throw BenchmarkError("\(doing) the raw database failed with \(status)") }
     }

@@ -11,6 +11,15 @@ final class Scratch: Sendable {
         path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
+    private init(path: String) { self.path = path }
+
+    /// A folder in it.
+    func folder(_ name: String) throws -> Scratch {
+        let folder = Scratch(path: file(name))
+        try FileManager.default.createDirectory(atPath: folder.path, withIntermediateDirectories: false)
+        return folder
+    }
+
     /// The path of this program.
     static var program: String {
         (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? CommandLine.arguments[0]
@@ -19,8 +28,6 @@ final class Scratch: Sendable {
     func file(_ name: String) -> String { path + "/" + name }
 
     func remove() { try? FileManager.default.removeItem(atPath: path) }
-
-    func remove(_ name: String) { try? FileManager.default.removeItem(atPath: file(name)) }
 
     /// Takes the folder away when the run is interrupted. Called before any other thread is made.
     func removeOnSignals() {

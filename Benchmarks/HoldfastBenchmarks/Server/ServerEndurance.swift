@@ -19,7 +19,8 @@ struct ServerEndurance: Suite {
         let accounts = bench.options.count(1_000_000, quick: 100_000)
         let path = bench.scratch.file("flat.db")
         try ServerSize.fill(path, accounts)
-        let server = try LoadServer(program, ["--database", path, "--challenges", "database", "--example-app"])
+        let server = try LoadServer(
+            program, ["--database", path, "--new-keys", "--challenges", "database", "--example-app"])
         let load = try Load([server.port])
         let start = nanoseconds()
         var samples: [(second: Double, resident: Double)] = []

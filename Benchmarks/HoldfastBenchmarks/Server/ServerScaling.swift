@@ -5,7 +5,9 @@ import RealParts
 
 /// What more threads, and more processes over one database, bring.
 struct ServerScaling: Suite {
-    static let figures = ["server-cores", "server-processes"]
+    static let figures = [
+        "server-cores", "server-processes", "server-processes-cost", "server-postgres-over-sqlite",
+    ]
 
     static func measure(_ bench: Bench) throws -> [Figure] {
         guard let program = bench.options.server else {
@@ -14,7 +16,7 @@ struct ServerScaling: Suite {
         }
         var found: [Figure] = []
         if bench.options.wants("server-cores") { found.append(try cores(program, bench)) }
-        if bench.options.wants("server-processes") { found += try processes(program, bench) }
+        if figures.dropFirst().contains(where: bench.options.wants) { found += try processes(program, bench) }
         return found
     }
 
@@ -49,35 +51,53 @@ struct ServerScaling: Suite {
     private static func processes(_ program: String, _ bench: Bench) throws -> [Figure] {
         let databases: (postgres: PostgresServer, redis: RedisServer)
         do { databases = (try PostgresServer(), try RedisServer()) } catch {
-            bench.skip("server-processes", "\(error)")
+            for figure in figures.dropFirst() { bench.skip(figure, "\(error)") }
             return []
         }
+        let made = try Command(path: program).run(["migrate", "--database", databases.postgres.url])
+        guard made.status == 0 else { throw BenchmarkError("holdfast-server migrate ended with \(made.status)") }
         let arguments = [
             "--database", databases.postgres.url, "--redis", databases.redis.location, "--keys-file",
             bench.scratch.file("shared.keys"),
         ]
         let servers = try (0..<2).map { _ in try LoadServer(program, arguments) }
+        let sqlite = try LoadServer(program, ["--database", bench.scratch.file("beside.db")])
         // Nothing below names them, and they end with their objects.
-        defer { withExtendedLifetime((databases, servers)) {} }
+        defer { withExtendedLifetime((databases, servers, sqlite)) {} }
         let loads = try [Load([servers[0].port]), Load(servers.map(\.port))]
+        let size = bench.options.count(4096, quick: 1024)
         var ratios: [Double] = []
         var rates: [[Double]] = [[], []]
+        // Processor time for an account: by one process, by two, and by one over SQLite.
+        var costs: [[Double]] = [[], [], []]
         for round in 0..<bench.options.count(11, quick: 5) {
             var measured: [Double] = [0, 0]
             // In turns, so that neither always finds the database as the other has left it.
             for index in round % 2 == 0 ? [0, 1] : [1, 0] {
-                measured[index] = try rate(bench.options.count(4096, quick: 1024)) {
-                    _ = try loads[index].post(CreateAccount.path, $0)
-                }
+                let before = servers.map(\.processorTime).reduce(0, +)
+                measured[index] = try rate(size) { _ = try loads[index].post(CreateAccount.path, $0) }
+                costs[index].append((servers.map(\.processorTime).reduce(0, +) - before) / Double(size))
                 rates[index].append(measured[index])
             }
             ratios.append(measured[1] / measured[0])
+            let bodies = try (0..<size).map { _ in try LoadDevice().creation() }
+            costs[2].append(try sqlite.cost(size) { _ = try sqlite.post(CreateAccount.path, bodies) })
         }
+        let (one, two, embedded) = (median(costs[0]), median(costs[1]), median(costs[2]))
         let detail = rates.map { "\(Int(median($0)))" }.joined(separator: " and ")
         return [
             Figure(
                 name: "server-processes", value: median(ratios), unit: "x", bound: .atLeast(1),
-                detail: "\(detail) accounts a second by one process and by two, PostgreSQL and Redis beside them")
+                detail: "\(detail) accounts a second by one process and by two, PostgreSQL and Redis beside them"),
+            Figure(
+                name: "server-processes-cost", value: median(zip(costs[1], costs[0]).map { $0 / $1 }), unit: "x",
+                absolute: .init(two / 1000, "us"), bound: .atMost(1.1),
+                detail: "of processor for an account by two processes, \(number(one / 1000)) us by one"),
+            Figure(
+                name: "server-postgres-over-sqlite", value: median(zip(costs[0], costs[2]).map { $0 / $1 }), unit: "x",
+                absolute: .init(one / 1000, "us"), bound: .atMost(1.5),
+                detail: "of the server's own processor time for an account, PostgreSQL and Redis by SQLite, "
+                    + "\(number(embedded / 1000)) us"),
         ]
     }
 }
