@@ -15,6 +15,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # What Docs/dependencies.md calls a license, as SPDX expressions.
@@ -34,6 +35,14 @@ SPDX = {
     "Apache-2.0 with the Runtime Library Exception": "Apache-2.0 WITH Swift-exception",
 }
 
+# What is linked beside the libraries of the table: siblings of tpm2-tss, the C library and the compiler's own.
+BESIDE = {
+    "libtss2-": "BSD-2-Clause",
+    "libc6": "LGPL-2.1-or-later",
+    "libgcc-s1": "GPL-3.0-or-later WITH GCC-exception-3.1",
+    "libstdc++6": "GPL-3.0-or-later WITH GCC-exception-3.1",
+}
+
 
 def field(package, name):
     return subprocess.run(["dpkg-deb", "-f", package, name], check=True, capture_output=True, text=True).stdout.strip()
@@ -41,7 +50,7 @@ def field(package, name):
 
 def licenses():
     """The license of each Debian package of the table."""
-    found = {}
+    found = dict(BESIDE)
     for line in (ROOT / "Docs/dependencies.md").read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if len(cells) == 5 and cells[2] in SPDX:
@@ -75,10 +84,12 @@ def main():
         relations.append(("SPDXRef-DOCUMENT", "DESCRIBES", own))
         if field(path, "Architecture") != "all":
             relations.append((own, "STATIC_LINK", "SPDXRef-swift"))
-        for dependency in re.split(r",\s*", field(path, "Depends")):
-            library = re.split(r"[ |:(]", dependency)[0]
-            if library.startswith("lib") or library == "zlib1g":
-                linked.setdefault(library, []).append(own)
+        # What is recommended is loaded on first use, where it is installed.
+        for kind, relation in [("Depends", "DYNAMIC_LINK"), ("Recommends", "OPTIONAL_DEPENDENCY_OF")]:
+            for dependency in re.split(r",\s*", field(path, kind)):
+                library = re.split(r"[ |:(]", dependency)[0]
+                if library == "zlib1g" or library.startswith("lib") and not library.startswith("libpam-"):
+                    linked.setdefault(library, []).append((own, relation))
     for library in sorted(linked):
         shown = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", library], capture_output=True, text=True).stdout
         packages.append({
@@ -88,10 +99,12 @@ def main():
             "copyrightText": "NOASSERTION",
             "externalRefs": [{
                 "referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
-                "referenceLocator": f"pkg:deb/debian/{library}@{shown}",
+                "referenceLocator": f"pkg:deb/debian/{library}@{urllib.parse.quote(shown)}",
             }],
         })
-        relations += [(own, "DYNAMIC_LINK", identifier(library)) for own in linked[library]]
+        for own, relation in linked[library]:
+            ends = (own, relation, identifier(library))
+            relations.append(ends if relation == "DYNAMIC_LINK" else ends[::-1])
     swift = subprocess.run(["swift", "--version"], capture_output=True, text=True).stdout
     packages.append({
         "SPDXID": "SPDXRef-swift", "name": "swift", "versionInfo": re.search(r"version ([\d.]+)", swift)[1],

@@ -1,0 +1,79 @@
+# The command with its agent, and the identity server. Never built with Nix: `nix-instantiate --parse` reads it, and that is all.
+# Swift 6.2 or newer has to be passed as `swift` and `swiftpm`; what nixpkgs has may be older.
+#
+#   nix-build -E 'with import <nixpkgs> { }; callPackage ./packaging/nix/package.nix { }'
+{ lib
+, stdenv
+, swift
+, swiftpm
+, pkg-config
+, curl
+, hiredis
+, libargon2
+, libmicrohttpd
+, libsodium
+, linux-pam
+, lmdb
+, openssl
+, postgresql
+, qrencode
+, sqlite
+, systemd
+, tpm2-tss
+, zlib
+}:
+
+stdenv.mkDerivation rec {
+  pname = "holdfast";
+  version = "0.1.0";
+
+  src = lib.cleanSource ../..;
+
+  nativeBuildInputs = [ pkg-config swift swiftpm ];
+  buildInputs = [
+    curl
+    hiredis
+    libargon2
+    libmicrohttpd
+    libsodium
+    linux-pam
+    lmdb
+    openssl
+    postgresql
+    qrencode
+    sqlite
+    systemd
+    tpm2-tss
+    zlib
+  ];
+
+  buildPhase = ''
+    runHook preBuild
+    patchShebangs scripts
+    export HOME=$TMPDIR
+    for product in holdfast holdfast-server; do
+      scripts/with-swift swift build -c release --static-swift-stdlib --disable-sandbox --product $product
+    done
+    mkdir -p build/stage
+    cp .build/release/holdfast .build/release/holdfast-server build/stage
+    runHook postBuild
+  '';
+
+  # Curl, PAM, libsystemd and libqrencode are looked for by name when they are first needed.
+  installPhase = ''
+    runHook preInstall
+    make install PREFIX=$out
+    for program in $out/bin/holdfast $out/bin/holdfast-server; do
+      patchelf --add-rpath ${lib.makeLibraryPath [ curl linux-pam systemd qrencode tpm2-tss ]} $program
+    done
+    runHook postInstall
+  '';
+
+  meta = {
+    description = "Encrypted vault with an agent, an app lock, and an identity server";
+    homepage = "https://holdfast.example";
+    license = lib.licenses.asl20;
+    platforms = lib.platforms.linux;
+    mainProgram = "holdfast";
+  };
+}
