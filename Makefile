@@ -1,7 +1,7 @@
 # `make run` and `make test` need nothing but git, make and Swift: they install the system packages, build, and do
 # their job. `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help build run test check bench lint format api docs fuzz-smoke soak install uninstall clean desktop desktop-test check-apple desktop-bench deb deb-test server-image
+.PHONY: help build run test check bench bench-compare bench-alternatives lint format api docs site site-test fuzz-smoke soak install uninstall clean desktop desktop-test check-apple desktop-bench deb deb-test server-image
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -23,12 +23,15 @@ STAGE := build/stage
 help:
 	@echo 'make run          bootstrap, build, and take the tour'
 	@echo 'make test         bootstrap, build and run the tests, those of the desktop app and of the Apple branch too'
-	@echo 'make check        the same with every scenario of the desktop app, and the packages'
+	@echo 'make check        the same with every scenario of the desktop app, the packages and the site'
 	@echo 'make bench        measure; prints one line per figure and writes bench.json'
+	@echo 'make bench-compare OLD=REV NEW=REV  both in turns, and what differs beyond the noise; ONLY=NAMES'
+	@echo 'make bench-alternatives  the vault beside pass, KeePassXC, age, SQLCipher and others'
 	@echo 'make lint         format, layout, public API and script checks'
 	@echo 'make api          write down the public API in Docs/api, which lint compares'
 	@echo 'make format       format the sources in place'
 	@echo 'make docs         reference documentation in build/docs; a warning is an error'
+	@echo 'make site         the documents as pages, in build/site; make site-test tries them in Chromium'
 	@echo 'make fuzz-smoke   the fuzzers, a minute each'
 	@echo 'make soak         the tests with their full counts, mutants, then the thread and address sanitizers'
 	@echo 'make desktop-bench first frame, memory, lock to cover; one line per figure'
@@ -56,7 +59,7 @@ run: build
 	@cp -f .build/release/holdfast-tour $(STAGE)/
 	@$(STAGE)/holdfast-tour
 
-# About ten minutes on two cores, from a fresh clone: the tests, the desktop app, the Apple branch.
+# About twenty minutes on two cores, from a fresh clone: the tests, the desktop app, the Apple branch.
 test:
 	@$(BOOTSTRAP) --test
 	@scripts/test $(TEST_CONFIGURATION)
@@ -64,14 +67,28 @@ test:
 check:
 	@HOLDFAST_DESKTOP=full $(MAKE) --no-print-directory test
 	@$(MAKE) --no-print-directory deb deb-test
+	@HOLDFAST_SITE=full $(MAKE) --no-print-directory site site-test
 
 # The command that is measured is the one that `make install` installs. BENCH takes options (see --help).
 BENCH ?=
 
 bench: build
 	@$(BOOTSTRAP) --bench --test
-	@HOLDFAST_BENCHMARKS=1 $(SWIFT) run -c release --scratch-path .build-bench holdfast-bench \
-		--holdfast $(STAGE)/holdfast --server $(STAGE)/holdfast-server $(BENCH)
+	@scripts/bench $(BENCH)
+
+# Two commits, built beside each other and measured in turns: make bench-compare OLD=main NEW=HEAD ONLY='get- put-'
+OLD ?= HEAD~1
+NEW ?= HEAD
+ONLY ?=
+
+bench-compare:
+	@$(BOOTSTRAP) --bench --test
+	@scripts/bench-compare $(OLD) $(NEW) $(ONLY)
+
+# What else holds secrets on Debian, beside the release build.
+bench-alternatives: build
+	@$(BOOTSTRAP) --bench --test
+	@scripts/bench-alternatives $(STAGE)/holdfast
 
 lint:
 	@$(BOOTSTRAP) --test
@@ -79,11 +96,20 @@ lint:
 	@scripts/check-layout
 	@scripts/test-check-layout
 	@scripts/check-scripts
+	@scripts/check-units
+	@scripts/test-bench-compare
 	@$(BUILD_LIBRARIES)
 	@scripts/api --check
+	@scripts/docs
+	@$(BUILD_MEASURED)
+	@scripts/check-benchmarks
+	@scripts/fuzz --check
 
-# The public API is read from the modules as they are built for the tests.
-BUILD_LIBRARIES = bash -c '. scripts/test-options debug; for module in HoldfastUI HoldfastTesting; do \
+# The public API and what fuzzers import are read from the modules as they are built for the tests.
+BUILD_LIBRARIES = bash -c '. scripts/test-options debug; for module in HoldfastUI HoldfastTesting HoldfastAgent BetterAuthServer; do \
+	$(SWIFT) build "$${test_options[@]}" --target $$module --quiet || exit 1; done'
+# What the benchmarks import beyond that.
+BUILD_MEASURED = bash -c '. scripts/test-options debug; for module in RealParts BetterAuthServer BetterAuthGzip; do \
 	$(SWIFT) build "$${test_options[@]}" --target $$module --quiet || exit 1; done'
 
 api:
@@ -95,8 +121,17 @@ format:
 	@$(SWIFT) format --in-place --parallel --recursive $(SOURCES)
 
 docs:
-	@$(BOOTSTRAP)
+	@$(BOOTSTRAP) --test
+	@$(BUILD_LIBRARIES)
 	@scripts/docs
+
+# The documents as pages, with a search and nothing from elsewhere.
+site:
+	@$(BOOTSTRAP) --site
+	@scripts/site
+
+site-test: site
+	@scripts/site-test
 
 fuzz-smoke:
 	@$(BOOTSTRAP)
@@ -141,6 +176,7 @@ deb-test:
 	@$(BOOTSTRAP) --packages
 	@scripts/packages-test
 	@scripts/server-image-test
+	@scripts/check-recipes
 
 server-image:
 	@$(BOOTSTRAP) --packages
@@ -157,22 +193,23 @@ FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/holdfast.
 BASH_COMPLETIONS := $(BASH_COMPLETION) $(BASH_COMPLETION)-server
 ZSH_COMPLETIONS := $(ZSH_COMPLETION) $(ZSH_COMPLETION)-server
 FISH_COMPLETIONS := $(FISH_COMPLETION) $(FISH_COMPLETION:.fish=-server.fish)
-GIT_CREDENTIAL := $(DESTDIR)$(PREFIX)/bin/git-credential-holdfast
+# Names under which git and Docker call the command.
+HELPERS := $(addprefix $(DESTDIR)$(PREFIX)/bin/,git-credential-holdfast docker-credential-holdfast)
 # What the program and its messages refer to, in their usual places.
 DOCUMENTS := $(DESTDIR)$(PREFIX)/share/doc/holdfast
 READERS := $(DESTDIR)$(PREFIX)/share/holdfast
 UNITS := $(DESTDIR)$(PREFIX)/lib/systemd
-AGENT_UNIT := $(UNITS)/user/holdfast-agent.service
+AGENT_UNITS := $(addprefix $(UNITS)/user/holdfast-agent,.service @.service .socket -ssh.socket)
 SERVER_UNITS := $(UNITS)/system/holdfast-server.service $(UNITS)/system/holdfast-server.socket
 READER_FILES := $(READERS)/holdfast_decrypt.py $(READERS)/holdfast_log_verify.py
-INSTALLED := $(AGENT_UNIT) $(SERVER_UNITS) $(READER_FILES) $(BINARY) $(GIT_CREDENTIAL) $(SERVER) $(MANUAL) $(SERVER_MANUAL) $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS)
+INSTALLED := $(AGENT_UNITS) $(SERVER_UNITS) $(READER_FILES) $(BINARY) $(HELPERS) $(SERVER) $(MANUAL) $(SERVER_MANUAL) $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS)
 
 install:
 	@test -x $(STAGE)/holdfast -a -x $(STAGE)/holdfast-server || $(MAKE) build
 	$(INSTALL) -d $(sort $(dir $(INSTALLED)))
 	$(INSTALL) -m 755 $(STAGE)/holdfast $(BINARY)
 	-$(STRIP) $(BINARY)
-	ln -sf $(notdir $(BINARY)) $(GIT_CREDENTIAL)
+	@$(foreach helper,$(HELPERS),ln -sf $(notdir $(BINARY)) $(helper) &&) true
 	$(INSTALL) -m 755 $(STAGE)/holdfast-server $(SERVER)
 	-$(STRIP) $(SERVER)
 	$(INSTALL) -m 644 Docs/man/holdfast.1 $(MANUAL)
@@ -185,9 +222,13 @@ install:
 	$(STAGE)/holdfast-server completions zsh > $(ZSH_COMPLETION)-server
 	$(STAGE)/holdfast-server completions fish > $(FISH_COMPLETION:.fish=-server.fish)
 	$(INSTALL) -m 755 $(addprefix scripts/,$(notdir $(READER_FILES))) $(READERS)
-	$(foreach unit,$(AGENT_UNIT) $(SERVER_UNITS),sed 's|/usr/local/bin|$(PREFIX)/bin|' Docs/$(notdir $(unit)) > $(unit) && chmod 644 $(unit) &&) true
-	$(INSTALL) -d $(DOCUMENTS)/pam
+	$(foreach unit,$(AGENT_UNITS) $(SERVER_UNITS),sed 's|/usr/local/bin|$(PREFIX)/bin|' Docs/$(notdir $(unit)) > $(unit) && chmod 644 $(unit) &&) true
+	$(INSTALL) -d $(DOCUMENTS)/pam $(DOCUMENTS)/monitoring $(DOCUMENTS)/proxies $(DOCUMENTS)/kubernetes
 	$(INSTALL) -m 644 README.md SECURITY.md CHANGELOG.md LICENSE Docs/*.md Docs/server.conf Docs/holdfast-service-example.service $(DOCUMENTS)
+	$(INSTALL) -m 644 $(wildcard Docs/holdfast-server*.*) $(DOCUMENTS)
+	$(INSTALL) -m 644 Docs/monitoring/* $(DOCUMENTS)/monitoring
+	$(INSTALL) -m 644 Docs/proxies/* $(DOCUMENTS)/proxies
+	$(INSTALL) -m 644 Docs/kubernetes/* $(DOCUMENTS)/kubernetes
 	$(INSTALL) -m 644 Docs/pam/holdfast $(DOCUMENTS)/pam
 
 uninstall:

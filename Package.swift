@@ -60,8 +60,8 @@ let crashTests: [Target] = [
     .executableTarget(
         name: "CrashSubject",
         dependencies: [
-            "SeededNumbers", "VaultCore", "VaultLog", "VaultStorage", "VaultFormat", "Cryptography", "SecretMemory",
-            "SystemCalls",
+            "SeededNumbers", "DeviceOwner", "KeyStores", "VaultCore", "VaultLog", "VaultStorage", "VaultFormat",
+            "Cryptography", "SecretMemory", "SystemCalls",
         ],
         path: "Tests/CrashSubject",
         swiftSettings: settings),
@@ -69,8 +69,8 @@ let crashTests: [Target] = [
     tests(
         "CrashTests",
         [
-            "CrashSubject", "VaultCore", "VaultLog", "VaultStorage", "VaultFormat", "Cryptography", "SecretMemory",
-            "SystemCalls",
+            "CrashSubject", "KeyStores", "VaultCore", "VaultLog", "VaultStorage", "VaultFormat", "Cryptography",
+            "SecretMemory", "SystemCalls",
         ]),
 ]
 let agentTests: [Target] = [
@@ -86,7 +86,8 @@ let agentTests: [Target] = [
     .executableTarget(
         name: "AppSubject",
         dependencies: [
-            "Holdfast", "AppLockCore", "DeviceOwner", "VaultCore", "VaultStorage", "Cryptography",
+            "Holdfast", "AppLockCore", "DeviceOwner", "Items", "OneTimeCodes", "VaultCore", "VaultStorage",
+            "Cryptography",
             "SecretMemory", "SystemCalls",
             "MemorySearch",
         ],
@@ -225,7 +226,7 @@ let faceTargets: [Target] =
             exported + [
                 "HoldfastDoctor", "QRCodes", "BetterAuth", "BetterAuthVerification", "BetterAuthMessages",
                 "BetterAuthTransport", "SystemCalls",
-            ] + (isApple ? [] : ["Imports"])),
+            ] + (isApple ? [] : ["Imports", "HoldfastAgent", "AgentMessages"])),
         tests(
             "HoldfastUITests",
             [
@@ -305,8 +306,8 @@ let package = Package(
         library(
             "Faces",
             [
-                "FaceMessages", "Items", "VaultCore", "VaultStorage", "VaultFormat", "Cryptography", "SecretMemory",
-                "SystemCalls",
+                "FaceMessages", "Items", "KeyStores", "VaultCore", "VaultStorage", "VaultFormat", "Cryptography",
+                "SecretMemory", "SystemCalls",
             ]),
         library(
             "Holdfast",
@@ -343,7 +344,7 @@ let package = Package(
             name: "HoldfastTour",
             dependencies: (exported + [
                 "HoldfastCommand", "CommandLineArguments", "HoldfastAgent", "BetterAuth", "BetterAuthVerification",
-                "BetterAuthTransport", "BetterAuthMessages", "SystemCalls",
+                "BetterAuthTransport", "BetterAuthMessages", "Imports", "SystemCalls",
             ]).map { .byName(name: $0) },
             path: "Examples/Tour", swiftSettings: settings),
 
@@ -382,7 +383,7 @@ let package = Package(
             "CommandTests",
             [
                 "HoldfastCommand", "HoldfastProgram", "HoldfastTour", "CommandLineArguments", "HoldfastAgent",
-                "AgentMessages", "RealParts",
+                "AgentMessages", "RealParts", "MemorySearch",
                 "BetterAuth",
                 "BetterAuthVerification", "BetterAuthServer",
                 "BetterAuthMessages", "BetterAuthGzip",
@@ -397,12 +398,13 @@ if Context.environment["HOLDFAST_BENCHMARKS"] != nil {
     package.targets += [
         .target(
             name: "CRawLoops", path: "Benchmarks/CRawLoops",
-            linkerSettings: ["lmdb", "crypto", "dl", "systemd"].map { .linkedLibrary($0) }),
+            linkerSettings: ["lmdb", "crypto", "dl", "systemd", "z"].map { .linkedLibrary($0) }),
         .executableTarget(
             name: "HoldfastBenchmarks",
             dependencies: [
-                "CRawLoops", "RealParts", "BetterAuthServer", "BetterAuthMessages", "BetterAuthGzip", "VaultCore",
-                "Items", "VaultLog", "VaultStorage",
+                "CRawLoops", "RealParts", "HoldfastAgent", "AgentMessages", "BetterAuthServer", "BetterAuthMessages",
+                "BetterAuthGzip", "VaultCore",
+                "Items", "Imports", "VaultLog", "VaultStorage",
                 "KeyStores", "DeviceOwner", "VaultFormat", "Cryptography", "SecretMemory",
             ],
             path: "Benchmarks/HoldfastBenchmarks", swiftSettings: settings),
@@ -473,7 +475,7 @@ if isApple {
         checksApple
         ? ["CLMDB", "phc-winner-argon2"].map { .package(path: "\(standIns)/Packages/\($0)") }
         : [
-            .package(url: "https://github.com/agisboye/CLMDB.git", exact: "0.9.31"),
+            .package(url: "https://github.com/agisboye/CLMDB.git", exact: "0.9.33"),
             .package(
                 url: "https://github.com/P-H-C/phc-winner-argon2.git",
                 revision: "16d3df698db2486dde480b09a732bf9bf48599f9"),

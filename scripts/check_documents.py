@@ -27,6 +27,10 @@ HINTS = [".md", "ection", "onstruction", "ECTION", "ONSTRUCTION", "DESIGN", "§"
 HEADING = re.compile(r"(#+) (.*)")
 NUMBERED = re.compile(rf"({NUMBER})\.? ")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+# A decision by its number alone; `decisions/vault.md 9` is a citation of a section.
+DECISION_NUMBER = re.compile(r"\bdecisions? (\d+)\b")
+# One spelling.
+SPELLING = re.compile(r"\benrolment", re.I)
 CODE = re.compile(r"(`+).*?\1")
 
 
@@ -97,6 +101,10 @@ def citations(root, documents):
             text = file.read_text(encoding="utf-8")
         except UnicodeDecodeError:
             continue
+        if SPELLING.search(text):
+            for number, line in enumerate(text.splitlines(), 1):
+                if found := SPELLING.search(line):
+                    yield place, number, f"'{found.group()}' is written enrollment here"
         if not any(word in text for word in HINTS):
             continue
         own = documents.headings(file)[0] if place.startswith("Docs/") and file.suffix == ".md" else set()
@@ -177,6 +185,17 @@ def decisions(root):
             for part in PARTS:
                 if not any(line.startswith(part) for line in body):
                     yield place, at + 1, f"decision {name} has no line '{part.strip()}'"
+    for file in texts(root):
+        place = file.relative_to(root).as_posix()
+        if place in NOT_CITING or file.suffix not in {".md", ".swift"}:
+            continue
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            for name in DECISION_NUMBER.findall(line):
+                if name not in seen:
+                    yield place, number, f"there is no decision {name}"
+    for file in sorted((root / "Docs").glob("*.md")):
+        if "decisions/" not in file.read_text(encoding="utf-8"):
+            yield file.relative_to(root).as_posix(), 1, "no link to the decisions behind it (Docs/decisions)"
     for name, (_, _, _, number) in listed.items():
         if name not in seen:
             yield index.relative_to(root).as_posix(), number, f"there is no decision {name}"
@@ -215,7 +234,9 @@ def paths(root):
             continue
         for number, line in enumerate((root / place).read_text(encoding="utf-8").splitlines(), 1):
             for path in PATH.findall(line):
-                if not is_there(root, path, files):
+                if "/" not in path and len(files.get(path, [])) > 1 and not (root / path).is_file():
+                    yield place, number, f"there are several {path}: {', '.join(files[path])}"
+                elif not is_there(root, path, files):
                     elsewhere = files.get(path.rpartition("/")[2], [])
                     hint = f"; it is {elsewhere[0]}: scripts/check-layout --follow-moves" if len(elsewhere) == 1 else ""
                     yield place, number, f"there is no {path}{hint}"
@@ -245,22 +266,64 @@ def follow_moves(root):
 # The version stands in Sources/HoldfastCommand/Version.swift. What other tools read repeats it, and has to follow.
 VERSION_SOURCE = "Sources/HoldfastCommand/Version.swift"
 VERSION_COPIES = {
-    "Sources/HoldfastServer/ServerCommand.swift": r'static let version = "(.+)"',
+    "Sources/HoldfastServer/ServerEntry.swift": r'static let version = "(.+)"',
     "Apps/Linux/Sources/HoldfastDesktop/Place.swift": r'static let text = "(.+)"',
     "Apps/Linux/data/org.holdfast.Holdfast.metainfo.xml": r'<release version="([^"]+)"',
     "debian/changelog": r"^holdfast \((.+)\) ",
+    "README.md": r"holdfast_(\d[\w.~-]*)_amd64\.deb",
+    "Docs/server.md": r"holdfast-server_(\d[\w.~-]*)_amd64\.deb",
+    "Docs/kubernetes/server.yaml": r"image: holdfast-server:(.+)",
+    "packaging/arch/PKGBUILD": r"^pkgver=(.+)",
+    "packaging/nix/package.nix": r'^  version = "(.+)";',
+    "packaging/homebrew/holdfast.rb": r"/v(\d[\w.~-]*)\.tar\.gz",
+    "packaging/flatpak/org.holdfast.Holdfast.yml": r"tag: v(\d[\w.~-]*)$",
 }
 
 
 def versions(root):
-    """The first mention in each file is the present version."""
+    """The first mention in each file is the present version. A file without one is said: a check that finds nothing to check
+    would hold whatever stands elsewhere."""
     stated = re.search(r'static let text = "(.+)"', read(root, VERSION_SOURCE))
+    if not stated:
+        return
     for path, pattern in VERSION_COPIES.items():
         for number, line in enumerate(read(root, path).splitlines(), 1):
             if found := re.search(pattern, line):
-                if stated and found[1] != stated[1]:
+                if found[1] != stated[1]:
                     yield path, number, f"version {found[1]}; {VERSION_SOURCE} says {stated[1]}"
                 break
+        else:
+            yield path, 1, "no version stands here, and scripts/check_documents.py looks for one"
+
+
+# Each release has a folder of what it has written, which every later one must read (Docs/stability.md).
+FIXTURES = "Tests/Fixtures"
+RELEASED = re.compile(r"## \[(\d+\.\d+\.\d+)\]")
+
+
+def fixtures(root):
+    for number, line in enumerate(read(root, "CHANGELOG.md").splitlines(), 1):
+        if (found := RELEASED.match(line)) and not (root / FIXTURES / found[1]).is_dir():
+            yield "CHANGELOG.md", number, f"{found[1]} has no {FIXTURES}/{found[1]}: scripts/make-fixtures makes it"
+
+
+# Each control of MASVS has a test, or the reason why it has none: a table of claims without evidence is none.
+MASVS = "Docs/masvs.md"
+
+
+def controls(root):
+    columns = []
+    for number, line in enumerate(read(root, MASVS).splitlines(), 1):
+        if not line.startswith("|"):
+            columns = []
+            continue
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if not columns:
+            columns = cells
+        elif cells[0].startswith("MASVS-"):
+            for column, cell in zip(columns, cells):
+                if not cell:
+                    yield MASVS, number, f"{cells[0].partition(':')[0]} says nothing under {column}"
 
 
 def read(root, path):
@@ -270,6 +333,8 @@ def read(root, path):
 
 def violations(root):
     yield from versions(root)
+    yield from fixtures(root)
+    yield from controls(root)
     root = root.resolve()
     documents = Documents(root)
     yield from citations(root, documents)

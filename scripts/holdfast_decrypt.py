@@ -441,9 +441,9 @@ def read_header(home):
         with open(os.path.join(home, "header"), "rb") as file:
             data = file.read(2 * COPY_SIZE + 1)
     except FileNotFoundError:
+        if os.path.lexists(os.path.join(home, ".creating")):
+            raise NotFound(f"the vault at {home} was never finished") from None
         raise NotFound(f"there is no vault at {home}") from None
-    if os.path.lexists(os.path.join(home, ".creating")):
-        raise NotFound(f"the vault at {home} was never finished")
     copies = []
     for number in (1, 2):
         try:
