@@ -20,13 +20,15 @@ package final class PostgresStore: ServerStore {
     ///   - lifetimes: Revocations are published for as long as an access token lives.
     ///   - loss: What is done when Redis has forgotten what it was told.
     ///   - report: Told what an operator should know of Redis, once.
+    ///   - betweenReads: Called when one of the two databases was read and the other one was not: for tests.
     package init(
         _ url: SecretText, _ redis: RedisLocation, lifetimes: Lifetimes = Lifetimes(), loss: RedisLoss = .warn,
-        report: @escaping @Sendable (RedisNotice) -> Void = { _ in }
+        report: @escaping @Sendable (RedisNotice) -> Void = { _ in },
+        betweenReads: @escaping @Sendable () -> Void = {}
     ) {
         accounts = AccountTable(url)
         entries = ExpiringEntries(redis)
-        memory = RedisMemory(accounts, entries, loss, report)
+        memory = RedisMemory(accounts, entries, loss, report, betweenReads: betweenReads)
         revocationSeconds = lifetimes.access + PostgresStore.margin
     }
 

@@ -36,12 +36,15 @@ final class RedisMemory: Sendable {
     private let entries: ExpiringEntries
     private let policy: RedisLoss
     private let report: @Sendable (RedisNotice) -> Void
+    /// Between the reads of the two databases: for tests, in which another process does something there.
+    private let betweenReads: @Sendable () -> Void
     private let state = Mutex(State())
 
     init(
         _ accounts: AccountTable, _ entries: ExpiringEntries, _ policy: RedisLoss,
-        _ report: @escaping @Sendable (RedisNotice) -> Void
+        _ report: @escaping @Sendable (RedisNotice) -> Void, betweenReads: @escaping @Sendable () -> Void
     ) {
+        self.betweenReads = betweenReads
         self.accounts = accounts
         self.entries = entries
         self.policy = policy
@@ -65,7 +68,9 @@ final class RedisMemory: Sendable {
         var kept = try accounts.redisMark()
         // Redis is asked after the accounts, which remember a mark only when Redis has it: what is missing then is lost. The
         // other way round, a mark that another process makes at this moment would look forgotten.
-        while try !isAsKnown(entries.state(), kept) {
+        while true {
+            betweenReads()
+            if try isAsKnown(entries.state(), kept) { return }
             let newer = try accounts.redisMark()
             if newer == kept { return try lose(kept) }
             kept = newer

@@ -53,7 +53,7 @@ final class KeyCustody: Sendable {
         let mark = try store.keyMark()
         keys = try KeyCustody.first(file, mark, store, lifetimes, takesNewKeys, log, onNew)
         version = Mutex(before)
-        try claim(over: mark, takesNewKeys, file.path)
+        try claim(over: mark, takesNewKeys, file)
     }
 
     /// The keys to begin with. New ones are made for a database that has never been served, or when that is wanted.
@@ -79,17 +79,38 @@ final class KeyCustody: Sendable {
     }
 
     /// Has the database remember the keys.
-    private func claim(over known: KeyMark?, _ takesNewKeys: Bool, _ path: String) throws {
+    ///
+    /// Who rotates writes the file first and the mark second. So the mark is read first and the file second: what the file
+    /// does not have then, it has never had, or lost. The other way round, a rotation between the two reads would make the
+    /// file look like an earlier copy.
+    private func claim(over known: KeyMark?, _ takesNewKeys: Bool, _ file: KeyFile) throws {
         var known = known
-        let own = keys.lineage.mark
-        while known != own {
+        while known != keys.lineage.mark {
+            let own = keys.lineage.mark
             if let known, !takesNewKeys {
-                guard known.digest == own.digest else { throw Problem.foreign(path) }
-                guard known.generation < own.generation else { throw Problem.older(path) }
+                guard known.digest == own.digest else { throw Problem.foreign(file.path) }
+                guard known.generation < own.generation else { throw Problem.older(file.path) }
             }
             if try store.setKeyMark(own, over: known) { return }
             known = try store.keyMark()
+            try takeOver(file)
         }
+    }
+
+    /// Reads the file again when it has changed.
+    /// - Returns: False when it is gone.
+    @discardableResult
+    private func takeOver(_ file: KeyFile) throws -> Bool {
+        guard let found = file.version else { return false }
+        // A chip is not asked again for what has not changed.
+        guard version.withLock({ $0 != found }) else { return true }
+        let read = try KeyCustody.load(file, lifetimes)
+        let (own, new) = (keys.lineage.mark, read.lineage.mark)
+        guard own.digest == new.digest else { throw Problem.foreign(file.path) }
+        guard own.generation <= new.generation else { throw Problem.older(file.path) }
+        keys.adopt(read)
+        version.withLock { $0 = found }
+        return true
     }
 
     private static func load(_ file: KeyFile, _ lifetimes: Lifetimes) throws(KeyFile.Failure) -> ServerKeys {
@@ -101,17 +122,9 @@ final class KeyCustody: Sendable {
     func examine() -> String? {
         guard let file else { return nil }
         do {
-            guard let found = file.version else { return "\(file.path) is gone" }
-            // A chip is not asked again for what has not changed.
-            if version.withLock({ $0 != found }) {
-                let read = try KeyCustody.load(file, lifetimes)
-                let (own, new) = (keys.lineage.mark, read.lineage.mark)
-                guard own.digest == new.digest else { throw Problem.foreign(file.path) }
-                guard own.generation <= new.generation else { throw Problem.older(file.path) }
-                keys.adopt(read)
-                version.withLock { $0 = found }
-            }
+            // In the order of `claim`.
             let mark = try store.keyMark()
+            guard try takeOver(file) else { return "\(file.path) is gone" }
             let own = keys.lineage.mark
             guard let mark, mark.digest == own.digest else { throw Problem.foreign(file.path) }
             if mark.generation < own.generation { _ = try store.setKeyMark(own, over: mark) }

@@ -138,4 +138,26 @@ import Testing
         }
         #expect(told.all == [])
     }
+
+    @Test(arguments: RedisLoss.allCases)
+    func `a mark that another process makes between the reads of the two databases is no loss`(_ loss: RedisLoss) throws
+    {
+        let redis = try RedisServer()
+        let (told, ready) = (Told(), Told())
+        let other = try store(redis, loss, told)
+        defer { other.close() }
+        let between = PostgresStore(
+            try SecretText(pair.get().postgres.url), try #require(RedisLocation(redis.location)), loss: loss,
+            report: { told.add($0.description) },
+            betweenReads: {
+                do { try other.probe(now: TestClock().now) } catch { ready.add("\(error)") }
+            })
+        defer { between.close() }
+        for _ in 0..<3 {
+            try between.probe(now: TestClock().now)
+            try redis.command("FLUSHALL")
+            try pair.get().postgres.run("DELETE FROM holdfast_settings WHERE name = 'redis'", in: "postgres")
+        }
+        #expect(told.all == [] && ready.all == [])
+    }
 }

@@ -1,0 +1,140 @@
+import BetterAuthHTTP
+import BetterAuthMessages
+import BetterAuthServer
+import BetterAuthVerification
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import HoldfastServer
+
+/// Two processes with one file of keys and one database: what one does between two reads of the other.
+@Suite struct KeyCustodyTests {
+    private let fixture: StoreFixture
+    private let store = BetweenReads()
+
+    init() throws { fixture = try StoreFixture(.memory) }
+
+    private func custody(of store: any ServerStore, takesNewKeys: Bool = false) throws -> KeyCustody {
+        try Self.custody(fixture.folder, store, takesNewKeys)
+    }
+
+    private static func custody(
+        _ folder: String, _ store: any ServerStore, _ takesNewKeys: Bool
+    ) throws -> KeyCustody {
+        try KeyCustody(
+            KeyFile(folder + "/keys", .file), of: store, Lifetimes(), takesNewKeys: takesNewKeys, ServerLog(.error))
+    }
+
+    /// Makes the keys of the next generation, long after those of the present one.
+    private static func rotate(_ custody: KeyCustody) throws {
+        let now = SystemClock().now.adding(seconds: 1_000_000 * Int64(custody.keys.lineage.generation + 1))
+        #expect(try custody.rotate(after: 1, publishedSeconds: 0, now: now))
+    }
+
+    /// What another process does: it rotates the keys, and has the database know.
+    private var rotation: @Sendable () -> Void {
+        let (folder, whole) = (fixture.folder, store.whole)
+        return {
+            do {
+                let other = try Self.custody(folder, whole, false)
+                try Self.rotate(other)
+                #expect(other.examine() == nil)
+            } catch { Issue.record("\(error)") }
+        }
+    }
+
+    @Test(arguments: [BetweenReads.Moment.beforeReading, .afterReading])
+    func `a rotation in the midst of a look is no earlier copy of the keys`(_ moment: BetweenReads.Moment) throws {
+        let custody = try custody(of: store)
+        for round in 1...3 {
+            store.once(moment, rotation)
+            #expect(custody.examine() == nil, "round \(round)")
+            #expect(custody.examine() == nil, "round \(round)")
+            #expect(custody.keys.lineage.generation == UInt64(round))
+        }
+    }
+
+    @Test(arguments: BetweenReads.Moment.allCases)
+    func `a rotation in the midst of a start ends no process`(_ moment: BetweenReads.Moment) throws {
+        _ = try custody(of: store.whole)
+        // Keys that the database does not know yet, as after a rotation by a command.
+        try Self.rotate(try custody(of: MemoryStore(), takesNewKeys: true))
+        store.once(moment, rotation)
+        let custody = try custody(of: store)
+        #expect(custody.examine() == nil && custody.keys.lineage.generation == 2)
+    }
+
+    @Test func `an earlier copy is still told from a rotation`() throws {
+        let custody = try custody(of: store)
+        rotation()
+        #expect(custody.examine() == nil)
+        let known = try #require(try store.whole.keyMark())
+        #expect(
+            try store.whole.setKeyMark(
+                KeyMark(digest: known.digest, generation: known.generation + 1), over: known))
+        #expect(custody.examine()?.contains("earlier copy") == true)
+        #expect(throws: KeyCustody.Problem.self) { try self.custody(of: store) }
+    }
+}
+
+/// A store in which something happens at a moment of a test's choice.
+final class BetweenReads: ServerStore {
+    enum Moment: CaseIterable, Sendable {
+        case beforeReading, afterReading, beforeWriting
+    }
+
+    let whole = MemoryStore()
+    private let waiting = Mutex<(Moment, @Sendable () -> Void)?>(nil)
+
+    func once(_ moment: Moment, _ body: @escaping @Sendable () -> Void) { waiting.withLock { $0 = (moment, body) } }
+
+    private func happen(_ moment: Moment) {
+        let body = waiting.withLock { waiting -> (@Sendable () -> Void)? in
+            guard let (when, body) = waiting, when == moment else { return nil }
+            waiting = nil
+            return body
+        }
+        body?()
+    }
+
+    func keyMark() throws(StoreError) -> KeyMark? {
+        happen(.beforeReading)
+        let mark = try whole.keyMark()
+        happen(.afterReading)
+        return mark
+    }
+
+    func setKeyMark(_ mark: KeyMark, over known: KeyMark?) throws(StoreError) -> Bool {
+        happen(.beforeWriting)
+        return try whole.setKeyMark(mark, over: known)
+    }
+
+    let isRemote = false
+
+    func account(_ identity: IdentityID) throws(StoreError) -> Account? { try whole.account(identity) }
+
+    func apply(_ change: AccountChange, then: @escaping Completion<AccountOutcome>) { whole.apply(change, then: then) }
+
+    func open(_ challenge: Challenge, then: @escaping Completion<Void>) { whole.open(challenge, then: then) }
+
+    func challenge(
+        _ nonce: NonceText, answeredBy operation: OperationKey, now: Timestamp
+    ) throws(StoreError) -> ChallengeState { try whole.challenge(nonce, answeredBy: operation, now: now) }
+
+    func answer(_ answer: ChallengeAnswer, then: @escaping Completion<SessionOutcome>) {
+        whole.answer(answer, then: then)
+    }
+
+    func reserve(_ refresh: RefreshReservation, then: @escaping Completion<SessionOutcome>) {
+        whole.reserve(refresh, then: then)
+    }
+
+    func probe(now: Timestamp) throws(StoreError) { whole.probe(now: now) }
+
+    func accounts(
+        after last: IdentityID?, most count: Int
+    ) throws(StoreError) -> [(identity: IdentityID, account: Account)] { try whole.accounts(after: last, most: count) }
+
+    func close() { whole.close() }
+}
