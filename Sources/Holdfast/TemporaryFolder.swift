@@ -6,8 +6,12 @@ package final class TemporaryFolder: Sendable {
     /// Its path; nothing is in it yet.
     package let path: String
 
-    /// The system's temporary folder.
-    static var parent: String { unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp" }
+    /// The system's temporary folder, without the slash that Apple's systems have at its end.
+    static var parent: String {
+        var parent = unsafe getenv("TMPDIR").map { unsafe String(cString: $0) } ?? "/tmp"
+        while parent.count > 1, parent.hasSuffix("/") { parent.removeLast() }
+        return parent
+    }
 
     /// - Throws: `permissionDenied` when there is no temporary folder.
     package init() throws(VaultError) {
