@@ -57,7 +57,8 @@ public final class Vault: Sendable {
         _ = try Wipe.identifiers(of: settings.wipeTargets)
         try Wipe.finishIfBegun(in: home, settings)
         let vault = try HeaderFile.read(in: home).vault
-        log = SecurityLog(in: home, vault: vault, clock: settings.clock.logMoment)
+        log = SecurityLog(
+            in: home, vault: vault, entriesPerSegment: settings.logEntriesPerSegment, clock: settings.clock.logMoment)
         // On a disk that cannot be written nothing can be erased either.
         try? WipeJournalFile.register(settings.wipeTargets, in: home, vault: vault)
     }

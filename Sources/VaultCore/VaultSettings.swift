@@ -10,6 +10,8 @@ package struct VaultSettings: Sendable {
     package var limits: DerivationLimits
     /// Costs of new passcode slots; nil calibrates to this machine.
     package var costs: DerivationParameters?
+    /// Entries of the security log after which another file of it begins; fewer only in tests, which fill some.
+    package var logEntriesPerSegment = LogFormat.entriesPerSegment
     /// The clock of delays.
     package var clock: any BootClock
     /// What a wipe erases beside the vault.
@@ -73,7 +75,6 @@ package struct VaultSettings: Sendable {
     /// (checked by scripts/check-layout), and a vault made with it is refused by ``standard``.
     package static func costsForTests(clock: any BootClock = SystemBootClock()) -> VaultSettings {
         VaultSettings(
-            limits: DerivationLimits(passes: 1...64, memoryKiB: 64...2 << 20),
-            costs: DerivationParameters(passes: 1, memoryKiB: 64), clock: clock)
+            limits: .forTests, costs: DerivationLimits.forTests.floor, clock: clock)
     }
 }

@@ -17,6 +17,8 @@ struct LogSession: ~Copyable {
     /// The segment that is written, once it was found to be what the state says.
     private var segment: DurableFile?
     private let bootID: [UInt8]
+    /// Entries after which another segment begins.
+    var entriesPerSegment = LogFormat.entriesPerSegment
     /// Set when the state could not be written: nothing more is added then.
     private(set) var stateFailure: VaultError?
 
@@ -226,7 +228,7 @@ struct LogSession: ~Copyable {
         guard state.next < LogFormat.mostEntries else {
             throw VaultError(.tooLarge, "the security log has no room for more entries")
         }
-        if state.next - state.first >= LogFormat.entriesPerSegment {
+        if state.next - state.first >= entriesPerSegment {
             try beginSegment(.rotated(previous: LogLink(chain: state.chain, first: state.first)), at: moment)
             if let stateFailure { throw stateFailure }
         }

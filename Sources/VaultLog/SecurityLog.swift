@@ -17,6 +17,7 @@ package final class SecurityLog: Sendable {
     let home: HomeDirectory
     let vault: VaultID
     private let clock: @Sendable () -> LogMoment
+    private let entriesPerSegment: UInt64
     let memory = Mutex(Memory())
 
     /// What this process knows beside the files.
@@ -28,7 +29,12 @@ package final class SecurityLog: Sendable {
         var nextObserver: UInt64 = 0
     }
 
-    package init(in home: HomeDirectory, vault: VaultID, clock: @escaping @Sendable () -> LogMoment) {
+    /// - Parameter entriesPerSegment: At most ``LogFormat/entriesPerSegment``; fewer for tests.
+    package init(
+        in home: HomeDirectory, vault: VaultID, entriesPerSegment: UInt64 = LogFormat.entriesPerSegment,
+        clock: @escaping @Sendable () -> LogMoment
+    ) {
+        self.entriesPerSegment = min(entriesPerSegment, LogFormat.entriesPerSegment)
         self.home = home
         self.vault = vault
         self.clock = clock
@@ -116,6 +122,7 @@ package final class SecurityLog: Sendable {
         _ event: SecurityEvent, at moment: LogMoment, begin: Begin?, waits: Bool
     ) throws(VaultError) -> VaultError? {
         var session = try open(at: moment, begin: begin)
+        session.entriesPerSegment = entriesPerSegment
         try writeMissed(&session, at: moment)
         if case .unproven(let kind, _) = event {
             try session.record(kind, at: moment)
