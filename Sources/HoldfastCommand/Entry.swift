@@ -35,7 +35,7 @@ package enum Entry {
 
     private static func perform(_ outcome: ParsedLine<Command>) throws(CommandError) -> ExitCode {
         switch outcome {
-        case .version: try Output.write("holdfast \(Version.text)\n")
+        case .version: try Output.write("holdfast \(Version.text)\(Version.note)\n")
         case .help(let words): try Output.write(usage(CommandTable.program.help(for: words)))
         case .run(let command, let arguments):
             try Descriptors.check(arguments, of: command.syntax)

@@ -21,7 +21,20 @@ package struct DerivationLimits: Sendable, Hashable {
     package let memoryKiB: ClosedRange<UInt32>
 
     /// What every shipped executable uses: 3 passes and 64 MiB at least, 64 passes and 2 GiB at most.
-    package static let standard = DerivationLimits(passes: 3...64, memoryKiB: 64 << 10...2 << 20)
+    package static let shipped = DerivationLimits(passes: 3...64, memoryKiB: 64 << 10...2 << 20)
+
+    /// One pass over 64 KiB is enough: for tests, whose time the derivation would take.
+    package static let forTests = DerivationLimits(passes: 1...64, memoryKiB: 64...2 << 20)
+
+    /// What this executable uses. Only the builds of `make test` define the condition (checked by scripts/check-layout), and
+    /// what they write ``shipped`` refuses.
+    package static let standard: DerivationLimits = {
+        #if HOLDFAST_TEST_COSTS
+        forTests
+        #else
+        shipped
+        #endif
+    }()
 
     /// The cheapest that is accepted.
     package var floor: DerivationParameters {

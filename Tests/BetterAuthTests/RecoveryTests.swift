@@ -35,7 +35,7 @@ private func refusal(_ entered: String) throws -> RecoveryPhraseError? {
     ])
     func theVectors(_ phrase: String, _ seed: String, _ key: String, _ hash: String) throws {
         let phrase = try secret(phrase)
-        let derived = try RecoveryDerivation.standard.seed(of: phrase)
+        let derived = try RecoveryDerivation.shipped.seed(of: phrase)
         let bytes = hexBytes(seed)
         let isEqual = unsafe derived.isEqual(to: bytes.span.bytes)
         #expect(isEqual)

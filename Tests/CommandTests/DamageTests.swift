@@ -1,5 +1,6 @@
 import Foundation
 import Testing
+import VaultFormat
 
 /// Missing, damaged and copied vaults.
 @Suite struct DamageTests {
@@ -33,8 +34,9 @@ import Testing
         #expect(status["isPasscodeClosed"] as? Bool == false)
         #expect(status["retryAfterSeconds"] is NSNull)
         let costs = try #require(status["derivation"] as? [String: Int])
-        #expect(costs["passes"] ?? 0 >= 3)
-        #expect(costs["memoryKiB"] ?? 0 >= 64 << 10)
+        let floor = DerivationLimits.standard.floor
+        #expect(costs["passes"] ?? 0 >= Int(floor.passes))
+        #expect(costs["memoryKiB"] ?? 0 >= Int(floor.memoryKiB))
         let text = try sandbox.run("status")
         #expect(text.text.contains("5 of 5 left"))
     }

@@ -26,11 +26,11 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: vault.path))
     }
 
-    @Test func `a shipped vault does not open with a test's costs`() throws {
+    @Test func `a shipped program does not open a vault with a test's costs`() throws {
         let vault = try TestVault()
+        let shipped = try Vault(at: vault.path, settings: VaultSettings(limits: .shipped))
         #expect(throws: VaultError.self) {
-            let app = try HoldfastApp(at: vault.path)
-            try app.vault.unlock(passcode: vault.passcode, spending: app.vault.burnAttempt())
+            try shipped.unlock(passcode: vault.passcode, spending: shipped.burnAttempt())
         }
     }
 }

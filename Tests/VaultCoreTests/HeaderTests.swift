@@ -68,7 +68,7 @@ import VaultFormat
     @Test func weakOrExcessiveCostsAreRefusedBeforeTheWork() throws {
         let home = try TestHome()
         _ = try home.create()
-        let shipped = try Vault(at: home.path, settings: VaultSettings(clock: home.clock))
+        let shipped = try Vault(at: home.path, settings: VaultSettings(limits: .shipped, clock: home.clock))
         #expect(errorCode { try shipped.unlock("right") } == .damaged)
         #expect(try shipped.status().remainingAttempts == 5)
         try home.editHeader { header in

@@ -19,7 +19,7 @@ import VaultFormat
     }
 
     @Test func `the second reader has the same floor and ceiling of the costs`() throws {
-        let limits = DerivationLimits.standard
+        let limits = DerivationLimits.shipped
         let ours = [
             limits.passes.lowerBound, limits.passes.upperBound, limits.memoryKiB.lowerBound,
             limits.memoryKiB.upperBound,

@@ -148,16 +148,16 @@ import VaultFormat
 
     @Test func costsOutsideTheLimitsAreRefused() {
         let floor = DerivationParameters(passes: 3, memoryKiB: 65_536)
-        #expect(formatError { () throws(FormatError) in try DerivationLimits.standard.check(floor) } == nil)
+        #expect(formatError { () throws(FormatError) in try DerivationLimits.shipped.check(floor) } == nil)
         let ceiling = DerivationParameters(passes: 64, memoryKiB: 2 << 20)
-        #expect(formatError { () throws(FormatError) in try DerivationLimits.standard.check(ceiling) } == nil)
+        #expect(formatError { () throws(FormatError) in try DerivationLimits.shipped.check(ceiling) } == nil)
         for (passes, memory, lanes) in [
             (2, 65_536, 1), (3, 65_535, 1), (65, 65_536, 1), (3, (2 << 20) + 1, 1), (3, 65_536, 0), (3, 65_536, 2),
             (0, 0, 0), (.max, .max, .max),
         ] as [(UInt32, UInt32, UInt32)] {
             let costs = DerivationParameters(passes: passes, memoryKiB: memory, lanes: lanes)
             #expect(
-                formatError { () throws(FormatError) in try DerivationLimits.standard.check(costs) }
+                formatError { () throws(FormatError) in try DerivationLimits.shipped.check(costs) }
                     == .derivationCostOutOfRange)
         }
     }
