@@ -11,7 +11,7 @@ import Testing
 
 /// An identity in a real vault, against the real server logic: what needs its owner, and for which server its keys sign.
 @Suite struct VaultIdentityTests {
-    private let folder = NSTemporaryDirectory() + "holdfast-identity-\(UUID().uuidString)"
+    private let folder = NSTemporaryDirectory() + "holdfast-identity-\(UUID().uuidString.prefix(8))"
     private let world: World
     private let vault: Vault
     private let phrase: PhraseBox

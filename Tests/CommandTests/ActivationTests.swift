@@ -37,16 +37,17 @@ import Testing
         _ = try sandbox.sandbox.file((Prepared.passcode + "\n").utf8, "passcode")
         _ = try sandbox.sandbox.file(Self.manager.utf8, "manager.py")
         let file = try sandbox.sandbox.file(
-            """
-            set -u; cd "$HOME"
-            /usr/bin/python3 manager.py & M=$!
-            trap 'kill $M' EXIT
-            until [ -e ready ]; do :; done
-            export SSH_AUTH_SOCK=$XDG_RUNTIME_DIR/holdfast/ssh.sock
-            pass() { "$HOLDFAST" unlock --passcode-fd 5 > /dev/null 5< passcode; }
-            agent() { "$HOLDFAST" status --json | grep -o '"process":[0-9]*' | cut -d: -f2; }
-            \(script)
-            """.utf8)
+            (Sandbox.awaiting
+                + """
+                set -u; cd "$HOME"
+                /usr/bin/python3 manager.py & M=$!
+                trap 'kill $M' EXIT
+                await '[ -e ready ] || ! kill -0 $M'
+                export SSH_AUTH_SOCK=$XDG_RUNTIME_DIR/holdfast/ssh.sock
+                pass() { "$HOLDFAST" unlock --passcode-fd 5 > /dev/null 5< passcode; }
+                agent() { "$HOLDFAST" status --json | grep -o '"process":[0-9]*' | cut -d: -f2; }
+                \(script)
+                """).utf8)
         return try sandbox.sandbox.run(
             "/bin/bash", raw: [Array(file.utf8)],
             environment: sandbox.variables.merging(["HOLDFAST": Program.path]) { $1 })
@@ -88,7 +89,7 @@ import Testing
         let result = try run(
             """
             before=$(agent); ssh-add -L 2> /dev/null || echo turned away
-            until [ -s ends ]; do :; done
+            await '[ -s ends ]'
             pass; "$HOLDFAST" get greeting; test "$(agent)" = "$before" && echo the first one; wc -l < starts
             """, in: sandbox)
         #expect(result.text == "turned away\n\(Prepared.greeting)the first one\n1\n", "\(result.text) \(result.errors)")

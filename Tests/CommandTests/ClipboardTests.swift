@@ -5,7 +5,9 @@ import TestSupport
 import Testing
 
 /// `copy` and `otp --copy` with the programs of X11 and Wayland, each on a display of its own.
-@Suite struct ClipboardTests {
+@Suite(.seeded) struct ClipboardTests {
+    private static let kinds = TestRun.kinds(ClipboardPlace.Kind.installed, of: "clipboards")
+
     private func opened() throws -> AgentSandbox {
         let sandbox = try AgentSandbox()
         try #require(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
@@ -34,7 +36,7 @@ import Testing
         #expect(try Patience.wait(until: isThere), "\(what) does not come")
     }
 
-    @Test(arguments: ClipboardPlace.Kind.installed)
+    @Test(arguments: kinds)
     func `what is copied is cleared after its time, and its keeper is gone`(
         _ kind: ClipboardPlace.Kind
     ) throws {
@@ -76,7 +78,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ClipboardPlace.Kind.installed)
+    @Test(arguments: kinds)
     func `what somebody else copied is not cleared, and the keeper ends with its work`(
         _ kind: ClipboardPlace.Kind
     ) throws {
@@ -98,7 +100,7 @@ import Testing
         #expect(try place.pasted(sandbox.sandbox) == "other")
     }
 
-    @Test(arguments: ClipboardPlace.Kind.installed)
+    @Test(arguments: kinds)
     func `a keeper that is told to end clears at once`(
         _ kind: ClipboardPlace.Kind
     ) throws {
@@ -117,7 +119,7 @@ import Testing
         #expect(try place.pasted(sandbox.sandbox)?.isEmpty ?? true)
     }
 
-    @Test(arguments: ClipboardPlace.Kind.installed)
+    @Test(arguments: kinds)
     func `what is copied once more has its whole time`(_ kind: ClipboardPlace.Kind) throws {
         let place = try ClipboardPlace(kind)
         let (first, second) = (time(kind, 3540), time(kind, 3550))
@@ -135,7 +137,7 @@ import Testing
         #expect(try place.pasted(sandbox.sandbox)?.isEmpty ?? true)
     }
 
-    @Test(arguments: ClipboardPlace.Kind.installed)
+    @Test(arguments: kinds)
     func `a program that serves the clipboard and does not answer is ended`(_ kind: ClipboardPlace.Kind) throws {
         let place = try ClipboardPlace(kind)
         let time = time(kind, 3530)

@@ -19,7 +19,7 @@ import VaultFormat
         seen = b""
         def fill():
             global seen
-            if not select.select([screen], [], [], 60)[0]:
+            if not select.select([screen], [], [], \#(Patience.seconds))[0]:
                 print("NOTHING COMES BEHIND", repr(seen)); os.kill(process, 9); sys.exit(1)
             try: more = os.read(screen, 4096)
             except OSError: more = b""
@@ -46,7 +46,7 @@ import VaultFormat
         _ script: String, in sandbox: AgentSandbox, environment: [String: String] = [:]
     ) throws -> Sandbox.Result {
         _ = try sandbox.sandbox.file((Prepared.passcode + "\n").utf8, "passcode")
-        let file = try sandbox.sandbox.file((Self.beginning + script).utf8, "script")
+        let file = try sandbox.sandbox.file((Sandbox.awaiting + Self.beginning + script).utf8, "script")
         let variables = ["HOLDFAST": Program.path, "TERM": "xterm", "DISPLAY": "", "WAYLAND_DISPLAY": ""]
         return try sandbox.sandbox.run(
             "/bin/bash", raw: [Array(file.utf8)],
@@ -202,13 +202,13 @@ import VaultFormat
                 rm -f ended
                 $T new-session -d -x 300 -y 40 "'$HOLDFAST' show each --field password > out 2> errors; echo > ended"
                 # Wide, because a line that is broken is not found; and what ended without a question has ended.
-                until [ -e ended ] || $T capture-pane -p | grep -qE '\[y/N\]|efuse'; do :; done
+                await '[ -e ended ] || $T capture-pane -p | grep -qE "\[y/N\]|efuse"'
                 $T send-keys $1
-                until [ -e ended ]; do :; done
+                await '[ -e ended ]'
                 cat out; grep -o 'refused this' errors
             }
             ask_in_tmux "$YES"; echo; ask_in_tmux "$NO"
-            $T kill-server 2> /dev/null; until ! $T ls 2> /dev/null; do :; done
+            $T kill-server 2> /dev/null; await '! $T ls 2> /dev/null'
             """#, in: sandbox(), environment: ["HOLDFAST_PINENTRY": program, "YES": keys.yes, "NO": keys.no])
         #expect(result.text == "value of each\nrefused this\n", "\(result.text) \(result.errors)")
     }

@@ -55,7 +55,7 @@ import Testing
 
     private func run(_ script: String, in sandbox: AgentSandbox) throws -> Sandbox.Result {
         _ = try sandbox.sandbox.file((Prepared.passcode + "\n").utf8, "passcode")
-        let file = try sandbox.sandbox.file((Self.beginning + script).utf8, "script")
+        let file = try sandbox.sandbox.file((Sandbox.awaiting + Self.beginning + script).utf8, "script")
         return try sandbox.sandbox.run(
             "/bin/bash", raw: [Array(file.utf8)],
             environment: sandbox.variables.merging(["HOLDFAST": Program.path]) { $1 })
@@ -216,7 +216,7 @@ import Testing
             cut -d' ' -f1,2 three.pub > authorized; login "$(id -un)@server" echo in
             ssh-add -q -d three; ssh-add -L | grep -c added || true
             ssh-add -q -d one.pub 2>/dev/null || echo stays
-            ssh-add -q -t 1 three; until [ "$(ssh-add -L | grep -c added)" = 0 ]; do :; done; echo expired
+            ssh-add -q -t 1 three; await '[ "$(ssh-add -L | grep -c added)" = 0 ]'; echo expired
             ssh-add -q three; ssh-add -q -D; ssh-add -L | grep -c added || true
             ssh-add -q three; "$HOLDFAST" lock
             "$HOLDFAST" unlock --passcode-fd 5 > /dev/null 5< passcode; ssh-add -L | grep -c added || true
@@ -314,7 +314,7 @@ import Testing
                         2>/dev/null || echo held
                 done
                 ssh-add -q -D; ssh-add -q -t 1 -H known -h server three
-                until [ "$(ssh-add -L | grep -c 'bound')" = 0 ]; do :; done
+                await '[ "$(ssh-add -L | grep -c bound)" = 0 ]'
                 ssh-keygen -Y sign -q -f three.pub -n file < known 2>/dev/null || echo held after its time
                 ssh-add -q -D; ssh-keygen -Y sign -q -f three.pub -n file < known > /dev/null && echo free by its user
                 """, in: sandbox)

@@ -124,7 +124,7 @@ import Holdfast
             terminal.type("yes\n")
             try terminal.wait(for: "press Ctrl-C to cancel [")
             #expect(!terminal.echoes)
-            terminal.type("typed in vain\n")
+            try terminal.typeUnread("typed in vain")
             if signal == SIGINT { terminal.type("\u{3}") } else { kill(child.pid, signal) }
             #expect(child.wait() == 130)
             let shown = terminal.rest()

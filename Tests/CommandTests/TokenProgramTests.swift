@@ -57,12 +57,13 @@ import Testing
         #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
         _ = try sandbox.sandbox.file(Self.server.utf8, "server.py")
         let file = try sandbox.file(
-            """
-            set -u; cd "$HOME"
-            printf tok3n | "$HOLDFAST" put token --collection tokens
-            serve() { /usr/bin/python3 server.py "$1" & trap "kill $!" EXIT; until [ -e port ]; do :; done; }
-            \(script)
-            """.utf8)
+            (Sandbox.awaiting
+                + """
+                set -u; cd "$HOME"
+                printf tok3n | "$HOLDFAST" put token --collection tokens
+                serve() { /usr/bin/python3 server.py "$1" & trap "kill $!" EXIT; await '[ -e port ]'; }
+                \(script)
+                """).utf8)
         let more = Self.toolchain.merging(["HOLDFAST": Program.path]) { $1 }
         return try sandbox.sandbox.run(
             "/bin/bash", raw: [Array(file.utf8)], environment: sandbox.variables.merging(more) { $1 })

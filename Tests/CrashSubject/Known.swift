@@ -2,6 +2,7 @@ package import Cryptography
 package import SecretMemory
 package import VaultCore
 internal import VaultStorage
+internal import SeededNumbers
 
 /// The secrets of these tests; they protect nothing.
 package enum Known {
@@ -24,7 +25,10 @@ package enum Known {
 extension Vault {
     /// Finds a vault that was made with the cheap costs.
     package static func known(_ home: String, _ clock: FileClock) throws -> Vault {
-        try Vault(at: home, settings: .costsForTests(clock: clock))
+        var settings = VaultSettings.costsForTests(clock: clock)
+        // As the tests that look at what is written.
+        settings.logEntriesPerSegment = TestExtent.entriesPerSegment
+        return try Vault(at: home, settings: settings)
     }
 
     /// Creates a vault with the cheap costs whose passcode and phrase have the number 0.

@@ -1,6 +1,8 @@
 #if os(Linux) && !canImport(Darwin)
 import Foundation
+import RealParts
 import SystemCalls
+import TestSupport
 
 /// A process of ours with channels to its input and from its output. It never outlives this object.
 final class Child {
@@ -13,6 +15,7 @@ final class Child {
     private var process = pid_t()
     private var input: Int32
     private let output: Int32
+    private let life: Int32
     private var buffer: [UInt8] = []
     private var ended: End?
 
@@ -26,11 +29,13 @@ final class Child {
     {
         let toChild = try Child.channel()
         let fromChild = try Child.channel()
+        let alive = try Child.channel()
         var actions = unsafe posix_spawn_file_actions_t()
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         unsafe posix_spawn_file_actions_adddup2(&actions, toChild.theirs, 0)
         unsafe posix_spawn_file_actions_adddup2(&actions, fromChild.theirs, 1)
+        unsafe posix_spawn_file_actions_adddup2(&actions, alive.theirs, 300)
         var merged = ProcessInfo.processInfo.environment
         merged["SWIFT_BACKTRACE"] = "enable=no"
         merged.merge(environment) { $1 }
@@ -40,9 +45,12 @@ final class Child {
             unsafe words.forEach { unsafe free($0) }
             unsafe variables.forEach { unsafe free($0) }
         }
-        let status = unsafe posix_spawnp(&process, command, &actions, nil, &words, &variables)
+        let attributes = ChildAttributes()
+        let status = unsafe posix_spawnp(&process, command, &actions, &attributes.raw, &words, &variables)
         close(toChild.theirs)
         close(fromChild.theirs)
+        close(alive.theirs)
+        life = alive.ours
         input = toChild.ours
         output = fromChild.ours
         guard status == 0 else {
@@ -55,6 +63,7 @@ final class Child {
         if ended == nil { kill() }
         if input >= 0 { close(input) }
         close(output)
+        close(life)
     }
 
     /// Sockets, because these can be made so that processes started meanwhile by other tests do not inherit them.
@@ -65,13 +74,18 @@ final class Child {
         return (ends[0], ends[1])
     }
 
-    /// The next line; nil when the process has ended or closed its output.
+    /// The next line; nil when the process has ended or closed its output. One that says nothing for too long is ended.
     func line() throws -> String? {
         while true {
             if let end = buffer.firstIndex(of: 10) {
                 let line = String(decoding: buffer[..<end], as: UTF8.self)
                 buffer.removeFirst(end + 1)
                 return line
+            }
+            var waiting = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+            guard unsafe poll(&waiting, 1, Patience.milliseconds) != 0 else {
+                kill()
+                throw Problem("the subject hangs; begun: \(String(decoding: buffer, as: UTF8.self))")
             }
             var block = [UInt8](repeating: 0, count: 65_536)
             let got = unsafe read(output, &block, block.count)
@@ -110,11 +124,26 @@ final class Child {
     @discardableResult
     func kill() -> End {
         if ended == nil, process > 0 { _ = SystemCalls.kill(process, SIGKILL) }
-        return wait()
+        return reap()
     }
 
+    /// Waits for its end. What does not end by itself is killed, which its test sees.
     @discardableResult
     func wait() -> End {
+        if ended == nil, !hasEnded(within: Patience.milliseconds) { return kill() }
+        return reap()
+    }
+
+    /// Its end is seen by a descriptor that only it has.
+    private func hasEnded(within milliseconds: Int32) -> Bool {
+        var waiting = pollfd(fd: life, events: Int16(POLLIN), revents: 0)
+        while true {
+            let count = unsafe poll(&waiting, 1, milliseconds)
+            if count >= 0 || errno != EINTR { return count != 0 }
+        }
+    }
+
+    private func reap() -> End {
         if let ended { return ended }
         var status: Int32 = 0
         while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}

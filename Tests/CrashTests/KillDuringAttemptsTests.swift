@@ -35,6 +35,9 @@ import VaultStorage
         }
     }
 
+    /// So many that the limit is reached.
+    private static let rounds = TestRun.count(test: 25, check: 25, soak: 500)
+
     @Test func `no attempt is regained and the limit holds`() throws {
         let scratch = try Scratch()
         var generator = TestRun.generator("attempts")
@@ -42,7 +45,7 @@ import VaultStorage
         let vault = try Vault.known(scratch.home, scratch.clock)
         var budget = Budget()
         var (next, passcode, recoveries, checks, closed) = (0, 0, 0, 0, 0)
-        for round in 0..<TestRun.rounds {
+        for round in 0..<KillDuringAttemptsTests.rounds {
             let lines = try Child.killed(
                 ["attempt", scratch.home, scratch.clock.path, "\(next)"],
                 after: Int.random(in: 0...4, using: &generator),
@@ -82,7 +85,7 @@ import VaultStorage
         #expect(recoveries > 0, "the limit was never reached")
         TestRun.report(
             "kill during passcode attempts",
-            "\(TestRun.rounds) kills, \(recoveries) budgets used up, \(closed) of them by attempts never checked, "
+            "\(KillDuringAttemptsTests.rounds) kills, \(recoveries) budgets used up, \(closed) of them by attempts never checked, "
                 + "\(checks) checks in those")
     }
 }

@@ -12,7 +12,7 @@ import VaultFormat
 /// `kill -9`, power cuts and failing disks while the security log is written: it stays whole, and nothing that was
 /// acknowledged is lost.
 @Suite(.seeded, .serialized) struct LogCrashTests {
-    private static let rounds = TestRun.isSoak ? 1_000 : 25
+    private static let rounds = TestRun.count(test: 8, check: 25, soak: 1_000)
 
     /// The numbers of entries from an index on.
     private static func numbers(_ report: SecurityLogReport, from index: UInt64 = 0) -> [Int] {
@@ -81,7 +81,8 @@ import VaultFormat
     @Test func `sixteen processes append at once`() throws {
         let scratch = try Scratch()
         try Vault.createKnown(scratch.home, scratch.clock)
-        let count = TestRun.isSoak ? 500 : 15
+        // In `make test` all of it just fits into the two files that are kept.
+        let count = TestRun.count(test: 6, check: 15, soak: 500)
         let children = try (0..<16).map {
             try Child(["log-some", scratch.home, scratch.clock.path, "\($0 * 10_000)", "\(count)"])
         }
@@ -110,7 +111,7 @@ import VaultFormat
         var generator = TestRun.generator("log \(fault.rawValue)")
         let template = scratch["template"]
         try Vault.createKnown(template, scratch.clock)
-        try LogCrashTests.fill(template, scratch.clock, upTo: LogFormat.entriesPerSegment - 2)
+        try LogCrashTests.fill(template, scratch.clock, upTo: TestRun.entriesPerSegment - 2)
         let disk = FaultyDisk(scratch: scratch)
         let arguments = ["log-some", scratch.home, scratch.clock.path, "1", "5"]
         try scratch.copyHome(template, to: scratch.home)

@@ -135,8 +135,8 @@ import VaultStorage
         try scratch.copyHome(template, to: scratch.home)
         let calls = try disk.calls(of: arguments, under: scratch.home)
         #expect(calls.contains { $0.contains("open.mdb") } && calls.contains { $0.contains("open.key") })
-        for call in 1...calls.count + 1 {
-            for _ in 0..<(TestRun.isSoak ? 16 : 4) {
+        for call in TestRun.sample(Array(1...calls.count + 1), calls.count + 1, using: &generator) {
+            for _ in 0..<TestRun.count(test: 2, check: 4, soak: 16) {
                 let seed = generator.next() >> 2
                 try scratch.copyHome(template, to: scratch.home)
                 let lines = try disk.run(arguments, under: scratch.home, Fault.cut.environment(at: call, seed: seed))
@@ -237,7 +237,7 @@ import VaultStorage
             return flips + [0, 1, size - 1, size + 1, 5000].map { "\(name) size \($0)" } + ["\(name) random 5 \(size)"]
         }
         // Heads of pages and nodes first: most of a page is ciphertext.
-        for page in 0..<pages {
+        for page in TestRun.sample(Array(0..<pages), pages, using: &generator) {
             let start = page * 4096
             let heads = Array(start..<start + 200).filter { database[$0] != 0 }
             for offset in TestRun.sample(heads, 1, using: &generator) {

@@ -5,13 +5,7 @@ import TestSupport
 
 extension TestRun {
     /// Rounds of each kill test.
-    static let rounds = isSoak ? 500 : 25
-
-    /// Some of `all`, in order; all of them when soaking.
-    static func sample<T>(_ all: [T], _ count: Int, using generator: inout SeededGenerator) -> [T] {
-        guard !isSoak, all.count > count else { return all }
-        return all.indices.shuffled(using: &generator).prefix(count).sorted().map { all[$0] }
-    }
+    static let rounds = count(test: 8, check: 25, soak: 500)
 
     /// One line of figures for a test's end.
     static func report(_ test: String, _ figures: String) { print("crash tests: \(test): \(figures)") }

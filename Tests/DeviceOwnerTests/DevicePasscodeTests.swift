@@ -9,7 +9,7 @@ import VaultFormat
 @Suite struct DevicePasscodeTests {
     /// A folder with a service file.
     final class Rules {
-        let folder = NSTemporaryDirectory() + "holdfast-pam-\(UUID().uuidString)"
+        let folder = NSTemporaryDirectory() + "holdfast-pam-\(UUID().uuidString.prefix(8))"
 
         init(_ lines: String) throws {
             try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)

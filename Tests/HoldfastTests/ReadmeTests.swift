@@ -7,7 +7,7 @@ import Testing
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
     @Test func theExampleInTheReadmeRuns() async throws {
-        let folder = NSTemporaryDirectory() + "holdfast-readme-\(UUID().uuidString)"
+        let folder = NSTemporaryDirectory() + "holdfast-readme-\(UUID().uuidString.prefix(8))"
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let passcode = try SecretBytes(count: 6) { $0.storeBytes(of: 0x61, toByteOffset: 0, as: UInt8.self) }
         let token = try SecretBytes(zeroed: 20)

@@ -96,11 +96,12 @@ import Testing
 
     /// `scripts/bootstrap --test` installs KeePassXC's command.
     private static func makeDatabase(_ path: String, _ key: String, password: String?) throws {
+        let folder = try ScratchFolder("keepassxc")
         let process = Process()
         process.executableURL = URL(fileURLWithPath: "/usr/bin/keepassxc-cli")
         process.arguments =
             ["db-create", "-q", "-t", "100", "--set-key-file", key] + (password == nil ? [] : ["-p"]) + [path]
-        process.environment = ["HOME": NSTemporaryDirectory(), "LANG": "C.UTF-8", "QT_QPA_PLATFORM": "offscreen"]
+        process.environment = ["HOME": folder.path, "LANG": "C.UTF-8", "QT_QPA_PLATFORM": "offscreen"]
         let give = Foundation.Pipe()
         process.standardInput = give
         try process.run()

@@ -44,7 +44,9 @@ import Testing
     }
 
     @Test func `the app lock is on from the first day where its user wants that`() async throws {
-        let model = SetupModel(try Scratch())
+        let scratch = try Scratch()
+        defer { withExtendedLifetime(scratch) {} }
+        let model = SetupModel(scratch)
         try await model.toProtection()
         model.enablesLock = true
         await model.finish()
@@ -61,7 +63,9 @@ import Testing
         poor.begin()
         #expect(poor.step == .passcode && poor.problem == nil)
 
-        let rich = SetupModel(try Scratch(), stores: .inMemory())
+        let scratch = try Scratch()
+        defer { withExtendedLifetime(scratch) {} }
+        let rich = SetupModel(scratch, stores: .inMemory())
         await rich.look()
         #expect(rich.canBeginWithoutPasscode && rich.step == .welcome)
         await rich.beginWithoutPasscode()

@@ -7,7 +7,7 @@ import VaultFormat
 @testable import Imports
 
 /// Files of every format, cut, changed and too much: each is an error that names no value, or is read; nothing traps or lasts.
-@Suite struct HostileTests {
+@Suite(.seeded) struct HostileTests {
     enum Sample: String, CaseIterable, Sendable {
         case bitwarden, protected, aegis, aegisEncrypted, holdfast, onePassword, xml, kdbx, kdbxContent, csv, pass
 
@@ -103,7 +103,9 @@ import VaultFormat
     func `a file that was cut is an error`(_ sample: Sample) throws {
         let bytes = try sample.bytes()
         #expect(isRead(sample, bytes))
-        for end in stride(from: 0, to: bytes.count - 1, by: max(1, bytes.count / 400)) {
+        var generator = TestRun.generator("cut \(sample)")
+        let ends = Array(stride(from: 0, to: bytes.count - 1, by: max(1, bytes.count / 400)))
+        for end in TestRun.sample(ends, ends.count, using: &generator) {
             let isWhole = isRead(sample, Array(bytes[..<end]))
             if !sample.hasNoEnd { #expect(!isWhole, "\(end) bytes") }
         }
@@ -117,7 +119,9 @@ import VaultFormat
             sample == .protected ? "Iterations\": " : sample == .aegisEncrypted ? "\"n\": 16, \"r\": 8, \"p\": " : nil
         let start = costs.flatMap { bytes.first($0) } ?? 0
         let spared = costs.map { start..<start + $0.utf8.count + 4 } ?? 0..<0
-        for index in stride(from: 0, to: bytes.count, by: max(1, bytes.count / 300)) where !spared.contains(index) {
+        var generator = TestRun.generator("changed \(sample)")
+        let indices = Array(stride(from: 0, to: bytes.count, by: max(1, bytes.count / 300)))
+        for index in TestRun.sample(indices, indices.count, using: &generator) where !spared.contains(index) {
             for change in [0x01, 0x20, 0x80] as [UInt8] {
                 // The rounds of a database's derivation are little endian, and their high bytes as costly.
                 if sample == .kdbx, change == 0x20 || change == 0x80, index < 250 { continue }

@@ -14,10 +14,11 @@ import VaultFormat
     private static let cli = "/usr/bin/keepassxc-cli"
 
     private func run(_ words: [String], input: String) throws -> (code: Int32, output: String) {
+        let scratch = try ScratchFolder("keepassxc")
         let process = Process()
         process.executableURL = URL(fileURLWithPath: KDBXTests.cli)
         process.arguments = words
-        process.environment = ["HOME": NSTemporaryDirectory(), "LANG": "C.UTF-8", "QT_QPA_PLATFORM": "offscreen"]
+        process.environment = ["HOME": scratch.path, "LANG": "C.UTF-8", "QT_QPA_PLATFORM": "offscreen"]
         let (give, take, errors) = (Foundation.Pipe(), Foundation.Pipe(), Foundation.Pipe())
         process.standardInput = give
         process.standardOutput = take

@@ -7,7 +7,7 @@ import VaultFormat
 @testable import Imports
 
 /// 1Password's export, and the ZIP archive that it is.
-@Suite struct OnePasswordTests {
+@Suite(.seeded) struct OnePasswordTests {
     /// An archive of Info-ZIP's `zip`: two vaults with four items, one of them in the trash, and an attachment that two name.
     static let archive: [UInt8] = Array(
         Data(
@@ -58,7 +58,9 @@ import VaultFormat
     }
 
     @Test func `any cut of an archive is an error`() throws {
-        for end in 0..<OnePasswordTests.archive.count {
+        var generator = TestRun.generator("cut archives")
+        let ends = Array(OnePasswordTests.archive.indices)
+        for end in TestRun.sample(ends, ends.count, using: &generator) {
             #expect(throws: ImportError.self) {
                 try OnePasswordImport.read(secret(Array(OnePasswordTests.archive[..<end])))
             }
@@ -68,7 +70,9 @@ import VaultFormat
     /// What the checksums do not cover are times, attributes and what local headers repeat.
     @Test func `a changed byte is an error or changes nothing that is imported`() throws {
         let names = try OnePasswordImport.read(secret(OnePasswordTests.archive)).items.map(\.name)
-        for offset in OnePasswordTests.archive.indices {
+        var generator = TestRun.generator("changed archives")
+        let offsets = Array(OnePasswordTests.archive.indices)
+        for offset in TestRun.sample(offsets, offsets.count, using: &generator) {
             var bytes = OnePasswordTests.archive
             bytes[offset] ^= 1 << UInt8(offset & 7)
             do throws(ImportError) {

@@ -84,7 +84,7 @@ struct HardwareCutTests {
     @Test("fault", arguments: Fault.allCases)
     func everyCall(_ fault: Fault) throws {
         let home = try HardwareHome()
-        let scratch = NSTemporaryDirectory() + "holdfast-fault-\(UUID().uuidString)"
+        let scratch = NSTemporaryDirectory() + "holdfast-fault-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(atPath: scratch, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: scratch) }
         let seed = TestRun.seed & 0xFFFF_FFFF

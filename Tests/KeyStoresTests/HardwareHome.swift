@@ -20,7 +20,7 @@ final class HardwareHome: Sendable {
 
     init() throws {
         chip = try SoftwareTPM()
-        folder = NSTemporaryDirectory() + "holdfast-hardware-\(UUID().uuidString)"
+        folder = NSTemporaryDirectory() + "holdfast-hardware-\(UUID().uuidString.prefix(8))"
         let passcode = try secret("right")
         let phrase = try Vault.create(at: folder, passcode: passcode, settings: .costsForTests())
         self.phrase = phrase.withText { text in

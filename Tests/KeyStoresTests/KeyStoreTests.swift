@@ -136,7 +136,7 @@ struct TPMKeyStoreTests {
     let folder: String
 
     init() throws {
-        folder = NSTemporaryDirectory() + "holdfast-shares-\(UUID().uuidString)"
+        folder = NSTemporaryDirectory() + "holdfast-shares-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
     }
 

@@ -16,7 +16,7 @@ func askKeyring(_ words: String..., environment: [String: String]) throws -> Str
 
 /// Exit status, or -1 for one that a signal ended, and what it said.
 func runSubject(_ words: [String], environment: [String: String]) throws -> (Int32, String) {
-    let path = NSTemporaryDirectory() + "holdfast-keyring-\(UUID().uuidString)"
+    let path = NSTemporaryDirectory() + "holdfast-keyring-\(UUID().uuidString.prefix(8))"
     let file = unsafe open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
     defer {
         close(file)

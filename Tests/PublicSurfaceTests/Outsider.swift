@@ -36,7 +36,8 @@ enum Outsider {
         let output = unsafe open(folder["said"], O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         defer { close(output) }
         let compiler = try Spawned(
-            try options + mode + (warningsAsErrors ? ["-warnings-as-errors"] : []) + files, output: output)
+            try options + mode + (warningsAsErrors ? ["-warnings-as-errors"] : []) + files,
+            environment: ["TMPDIR": folder.path], output: output)
         let status = compiler.wait()
         return (status, try String(contentsOfFile: folder["said"], encoding: .utf8))
     }

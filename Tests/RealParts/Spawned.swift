@@ -1,4 +1,5 @@
 import Foundation
+import SeededNumbers
 
 /// A program that a test started, ended with it by its process id.
 package final class Spawned: @unchecked Sendable {  // used by one test at a time
@@ -35,15 +36,8 @@ package final class Spawned: @unchecked Sendable {  // used by one test at a tim
             unsafe arguments.forEach { unsafe free($0) }
             unsafe variables.forEach { unsafe free($0) }
         }
-        // Threads of a task pool block signals, and a child inherits that.
-        var attributes = posix_spawnattr_t()
-        var none = sigset_t()
-        unsafe posix_spawnattr_init(&attributes)
-        defer { unsafe posix_spawnattr_destroy(&attributes) }
-        unsafe sigemptyset(&none)
-        unsafe posix_spawnattr_setsigmask(&attributes, &none)
-        unsafe posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
-        let status = unsafe posix_spawnp(&process, words[0], &actions, &attributes, &arguments, &variables)
+        let attributes = ChildAttributes()
+        let status = unsafe posix_spawnp(&process, words[0], &actions, &attributes.raw, &arguments, &variables)
         guard status == 0 else {
             isEnded = true  // no process has the number 0: a signal to it would go to our own group
             throw Problem("\(words[0]) cannot be started: \(status)")
@@ -86,11 +80,14 @@ package final class Spawned: @unchecked Sendable {  // used by one test at a tim
         _ = wait()
     }
 
-    /// Its exit status; -1 when a signal ended it.
+    /// Its exit status; -1 when a signal ended it, and when it had to be killed because it does not end.
     package func wait() -> Int32 {
         guard !isEnded else { return -1 }
         var status: Int32 = 0
-        while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}
+        if !Patience.wait(until: { unsafe waitpid(process, &status, WNOHANG) == process }) {
+            kill(process, SIGKILL)
+            while unsafe waitpid(process, &status, 0) < 0 && errno == EINTR {}
+        }
         isEnded = true
         return status & 0x7f == 0 ? status >> 8 & 0xff : -1
     }

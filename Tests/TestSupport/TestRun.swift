@@ -1,6 +1,7 @@
 import Foundation
 import SystemCalls
 package import Testing
+import VaultFormat
 import VaultStorage
 @_exported public import SeededNumbers
 
@@ -17,7 +18,29 @@ package enum TestRun {
     }()
 
     /// Set by `make soak`: the loops run their full counts.
-    package static let isSoak = environment["HOLDFAST_SOAK"] != nil
+    package static let isSoak = TestExtent.isSoak
+
+    /// Set by `make check`, and in `make soak` too: what takes long runs whole, where `make test` takes a part of it.
+    package static let isCheck = TestExtent.isCheck
+
+    /// How often something is done, in each of the three.
+    package static func count(test: Int, check: Int, soak: Int) -> Int { isSoak ? soak : isCheck ? check : test }
+
+    /// Some of `all`, in order: `count` in `make check`, a third of that in `make test`, all of them when soaking.
+    package static func sample<T>(_ all: [T], _ count: Int, using generator: inout SeededGenerator) -> [T] {
+        let count = isCheck ? count : (count + 2) / 3
+        guard !isSoak, all.count > count else { return all }
+        return all.indices.shuffled(using: &generator).prefix(count).sorted().map { all[$0] }
+    }
+
+    /// One of `all` by the seed, where each is real and takes its time: all of them in `make check`.
+    package static func kinds<T>(_ all: [T], of purpose: String) -> [T] {
+        var generator = generator(purpose)
+        return isCheck ? all : all.randomElement(using: &generator).map { [$0] } ?? []
+    }
+
+    /// Entries of the security log after which the vaults of tests begin another file of it.
+    package static let entriesPerSegment = min(TestExtent.entriesPerSegment, LogFormat.entriesPerSegment)
 
     /// Before a test opens a vault: `HOLDFAST_TEST_LOCKS=own` has databases locked as on Apple's systems. The subjects that
     /// tests start read the same.

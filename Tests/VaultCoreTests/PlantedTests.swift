@@ -56,7 +56,7 @@ enum Plant: String, CaseIterable, CustomTestStringConvertible {
 
 /// Anything in the place of anything, for everything that is done with a home: nothing outside is touched, nothing waits
 /// for ever, what is refused is refused with an error of ours, and a wipe ends.
-@Suite(.patient) struct PlantedTests {
+@Suite(.patient, .seeded) struct PlantedTests {
     enum Deed: String, CaseIterable {
         case status, unlock, backup, wipe
         case resumedWipe = "the end of a wipe"
@@ -75,7 +75,7 @@ enum Plant: String, CaseIterable, CustomTestStringConvertible {
     private final class Scene {
         let home: TestHome
         let phrase: RecoveryPhraseBox
-        let outside = NSTemporaryDirectory() + "holdfast-outside-\(UUID().uuidString)"
+        let outside = NSTemporaryDirectory() + "holdfast-outside-\(UUID().uuidString.prefix(8))"
         let template: String
 
         init() throws {
@@ -195,7 +195,9 @@ enum Plant: String, CaseIterable, CustomTestStringConvertible {
         guard plant.isPossible else { return }
         let scene = try Scene()
         let looks: [Deed] = [.status, .unlock, .backup]
-        for (number, name) in PlantedTests.files.enumerated() {
+        var generator = TestRun.generator("plants \(plant.rawValue)")
+        let files = Array(PlantedTests.files.enumerated())
+        for (number, name) in TestRun.sample(files, files.count, using: &generator) {
             // Of looking one each, in turn, where nobody has the time: each of them flushes the disk many times.
             let deeds = TestRun.isSoak ? looks : [looks[(number + plant.number) % looks.count]]
             for deed in deeds + [.wipe, .resumedWipe] { try attack(name, plant, deed, scene) }

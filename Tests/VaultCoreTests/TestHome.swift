@@ -15,7 +15,11 @@ final class TestHome: Sendable {
         path = folder["home"]
     }
 
-    var settings: VaultSettings { .costsForTests(clock: clock) }
+    var settings: VaultSettings {
+        var settings = VaultSettings.costsForTests(clock: clock)
+        settings.logEntriesPerSegment = TestRun.entriesPerSegment
+        return settings
+    }
 
     func create(_ passcode: String = "right") throws -> RecoveryPhraseBox {
         let secret = try secret(passcode)

@@ -12,7 +12,7 @@ import VaultFormat
 @Suite struct WipeHostileTests {
     /// A place outside the home whose files must survive everything.
     final class Outside {
-        let path = NSTemporaryDirectory() + "holdfast-outside-\(UUID().uuidString)"
+        let path = NSTemporaryDirectory() + "holdfast-outside-\(UUID().uuidString.prefix(8))"
 
         init() throws {
             try FileManager.default.createDirectory(atPath: path + "/folder", withIntermediateDirectories: true)

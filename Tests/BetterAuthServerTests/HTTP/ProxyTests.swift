@@ -3,11 +3,12 @@ import BetterAuthMessages
 import BetterAuthServer
 import Foundation
 import RealParts
+import TestSupport
 import Testing
 
 /// The server behind proxies of Debian's, with the configurations of Docs/proxies.
-@Suite struct ProxyTests {
-    private static let installed = ReverseProxy.Kind.allCases.filter(\.isInstalled)
+@Suite(.seeded) struct ProxyTests {
+    private static let installed = TestRun.kinds(ReverseProxy.Kind.allCases.filter(\.isInstalled), of: "proxies")
 
     private func front(_ burst: Double) throws -> TestFront {
         var rates = AuthService.Rates()

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// A server that is replaced behind a proxy, while clients make accounts.
-@Suite struct ProxyUpgradeTests {
+@Suite(.seeded) struct ProxyUpgradeTests {
     private static let installed = ReverseProxy.Kind.allCases.filter(\.isInstalled)
     private static let limits = [
         "--trusted-proxy", "127.0.0.1", "--address-rate", "0", "--creation-rate", "0", "--log", "warning",
@@ -14,7 +14,7 @@ import Testing
     private let upgrades = TestRun.isSoak ? 50 : 10
 
     /// The configuration of the documents: one server that systemd holds the socket of, with its accounts in SQLite.
-    @Test(arguments: installed)
+    @Test(arguments: TestRun.kinds(installed, of: "restarts"))
     func `no request is lost behind a proxy when the server is restarted on its socket`(
         _ kind: ReverseProxy.Kind
     ) throws {
@@ -45,7 +45,7 @@ import Testing
 
     /// Two processes over PostgreSQL and Redis share the port while one takes over from the other. The kernel resets what waits
     /// at a socket that is closed; Caddy does not send a request with a body again, and is left out.
-    @Test(arguments: installed.filter { $0 != .caddy })
+    @Test(arguments: TestRun.kinds(installed.filter { $0 != .caddy }, of: "successors"))
     func `no request is lost behind a proxy when a second server takes over the port`(
         _ kind: ReverseProxy.Kind
     ) throws {

@@ -1,4 +1,5 @@
 import Foundation
+import RealParts
 import TestSupport
 import Testing
 
@@ -65,14 +66,7 @@ final class Child {
         for number in Child.present where all[number] == nil && number != 300 {
             unsafe posix_spawn_file_actions_addclose(&actions, number)
         }
-        var attributes = posix_spawnattr_t()
-        unsafe posix_spawnattr_init(&attributes)
-        defer { unsafe posix_spawnattr_destroy(&attributes) }
-        var mask = sigset_t()
-        unsafe sigemptyset(&mask)
-        for signal in blocked { unsafe sigaddset(&mask, signal) }
-        unsafe posix_spawnattr_setsigmask(&attributes, &mask)
-        unsafe posix_spawnattr_setflags(&attributes, 0x88)  // POSIX_SPAWN_SETSID, POSIX_SPAWN_SETSIGMASK
+        let attributes = ChildAttributes(blocked: blocked, hasOwnSession: true)
         let variables = Child.inherited.merging(environment) { $1 }.map { "\($0)=\($1)" }
         let arguments = unsafe Child.copies([Array(program.utf8)] + words)
         let environment = unsafe Child.copies(variables.map { Array($0.utf8) })
@@ -81,7 +75,7 @@ final class Child {
             unsafe environment.forEach { unsafe free($0) }
         }
         var child: pid_t = 0
-        let error = unsafe posix_spawn(&child, program, &actions, &attributes, arguments, environment)
+        let error = unsafe posix_spawn(&child, program, &actions, &attributes.raw, arguments, environment)
         try #require(error == 0, "\(program) cannot be started: \(error)")
         pid = child
     }

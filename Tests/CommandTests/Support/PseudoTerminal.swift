@@ -42,6 +42,14 @@ final class PseudoTerminal {
         #expect(unsafe write(screen, bytes, bytes.count) == bytes.count)
     }
 
+    /// Types a line that nobody reads, and waits until the terminal has it: a kernel thread takes it there, and decides only then
+    /// whether it is shown.
+    func typeUnread(_ line: String) throws {
+        type(line + "\n")
+        var waiting = pollfd(fd: self.line, events: Int16(POLLIN), revents: 0)
+        try #require(unsafe poll(&waiting, 1, Patience.milliseconds) > 0, "what was typed does not arrive")
+    }
+
     /// Waits until `text` is on the screen, behind what was waited for before.
     /// - Returns: What was shown up to it.
     @discardableResult

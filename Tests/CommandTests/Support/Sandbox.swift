@@ -13,7 +13,7 @@ final class Sandbox {
     private var files = 0
 
     init() throws {
-        path = NSTemporaryDirectory() + "holdfast-command-\(UUID().uuidString)"
+        path = NSTemporaryDirectory() + "holdfast-command-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
     }
 
@@ -85,6 +85,19 @@ final class Sandbox {
             errors: exists(errors) ? String(decoding: try bytes(errors), as: UTF8.self) : "")
     }
 
+    /// For scripts of the shell: `await CONDITION` asks again until it is so. What never comes ends the script, which says so.
+    static let awaiting = """
+        await() {
+            local tries=0
+            until eval "$1"; do
+                tries=$((tries + 1))
+                if [ $tries -gt \(Patience.seconds * 20) ]; then echo "never came: $1" >&2; exit 97; fi
+                sleep 0.05
+            done
+        }
+
+        """
+
     /// What a run left.
     struct Result {
         let code: Int32
@@ -117,14 +130,14 @@ struct Prepared: Sendable {
     static func shared() throws -> Prepared { try made.get() }
 
     private static func make() throws -> Prepared {
-        let folder = NSTemporaryDirectory() + "holdfast-prepared-\(UUID().uuidString)"
+        let folder = NSTemporaryDirectory() + "holdfast-prepared-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         removedAtExit.withLock { $0 = folder }
         atexit { try? FileManager.default.removeItem(atPath: removedAtExit.withLock { $0 }) }
         let sandbox = try Sandbox()
         let home = folder + "/home"
         let variables = ["HOLDFAST_HOME": home]
-        let least = DerivationParameters(passes: 3, memoryKiB: 64 << 10)
+        let least = DerivationLimits.standard.floor
         let secret = try SecretBytes(count: passcode.utf8.count) { memory in
             for (index, byte) in passcode.utf8.enumerated() {
                 memory.storeBytes(of: byte, toByteOffset: index, as: UInt8.self)

@@ -357,7 +357,7 @@ import VaultFormat
         try rekey(vault, "right", "next")
         #expect(try vault.logKeys()[1] != nil, "the segment before is still under it")
         for round in 0..<2 {
-            try home.fillLog(of: vault, upTo: LogFormat.entriesPerSegment * UInt64(round + 1))
+            try home.fillLog(of: vault, upTo: TestRun.entriesPerSegment * UInt64(round + 1))
             vault.appendDrills(1)
         }
         vault.lock()

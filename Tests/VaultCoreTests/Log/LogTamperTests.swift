@@ -178,14 +178,14 @@ import VaultFormat
     }
 
     @Test func aStatePutBackBehindARotationIsFound() throws {
-        try home.fillLog(of: vault, upTo: LogFormat.entriesPerSegment - 1)
+        try home.fillLog(of: vault, upTo: TestRun.entriesPerSegment - 1)
         let before = LogFiles(of: home)
         vault.appendDrills(3)
         try before.restore(to: home, only: ["log.state"])
         #expect(try !vault.securityLog().isIntact)
         vault.log.append(.drill(passed: true))
         let findings = try vault.securityLog().findings
-        #expect(!findings.isEmpty && findings.contains { $0.position >= LogFormat.entriesPerSegment - 1 })
+        #expect(!findings.isEmpty && findings.contains { $0.position >= TestRun.entriesPerSegment - 1 })
     }
 
     /// As Docs/vault-format.md says: nothing outside the home knows better in the file tier.

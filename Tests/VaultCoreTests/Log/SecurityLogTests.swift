@@ -211,7 +211,10 @@ import VaultFormat
 
     @Test func threadsAppendAtOnce() async throws {
         let home = try TestHome()
-        let vault = try home.unlocked()
+        _ = try home.create()
+        // All of it fits into one file.
+        let vault = try Vault(at: home.path, settings: .costsForTests(clock: home.clock))
+        try vault.unlock("right")
         await withTaskGroup { group in
             for _ in 0..<16 { group.addTask { vault.appendDrills(20) } }
         }
@@ -222,7 +225,7 @@ import VaultFormat
     @Test func segmentsRotateAndSayWhereTheKeptPartBegins() throws {
         let home = try TestHome()
         let vault = try home.unlocked()
-        let perSegment = Int(LogFormat.entriesPerSegment)
+        let perSegment = Int(TestRun.entriesPerSegment)
         try home.fillLog(of: vault, upTo: UInt64(perSegment) - 2)
         vault.appendDrills(2)
         #expect(try home.bytes("log").count == (perSegment + 1) * LogFormat.slotSize)
