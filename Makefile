@@ -23,7 +23,7 @@ STAGE := build/stage
 help:
 	@echo 'make run          bootstrap, build, and take the tour'
 	@echo 'make test         bootstrap, build and run the tests, those of the desktop app and of the Apple branch too'
-	@echo 'make check        the same with every scenario of the desktop app, the packages and the site'
+	@echo 'make check        the same with full counts and every scenario of the desktop app; packages, site, a quick bench'
 	@echo 'make bench        measure; prints one line per figure and writes bench.json'
 	@echo 'make bench-compare OLD=REV NEW=REV  both in turns, and what differs beyond the noise; ONLY=NAMES'
 	@echo 'make bench-alternatives  the vault beside pass, KeePassXC, age, SQLCipher and others'
@@ -69,6 +69,7 @@ check:
 	@HOLDFAST_CHECK=1 HOLDFAST_DESKTOP=full $(MAKE) --no-print-directory test
 	@$(MAKE) --no-print-directory deb deb-test
 	@HOLDFAST_SITE=full $(MAKE) --no-print-directory site site-test
+	@$(MAKE) --no-print-directory bench BENCH=--quick
 
 # The command that is measured is the one that `make install` installs. BENCH takes options (see --help).
 BENCH ?=

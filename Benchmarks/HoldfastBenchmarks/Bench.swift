@@ -37,6 +37,8 @@ struct Run {
     private let scratch: Scratch
     private var noise = Noise()
     private var failures: [(suite: String, reason: String)] = []
+    /// What was measured until now, in every run.
+    private var soFar: [Figure] = []
 
     static func main() {
         do {
@@ -87,7 +89,7 @@ struct Run {
         return failures.isEmpty
     }
 
-    /// A suite that fails is one line; what the others measure is kept.
+    /// A suite that fails is one line; what the others measure is kept, and written down as it comes.
     private mutating func everySuite() throws -> [Figure] {
         var all: [Figure] = []
         for suite in Run.suites where suite.figures.contains(where: options.wants) {
@@ -105,8 +107,10 @@ struct Run {
                 figure.isNoisy = noise.isLastNoisy
                 print(figure.line)
                 all.append(figure)
+                soFar.append(figure)
             }
             fflush(nil)
+            try write(soFar)
         }
         return all
     }

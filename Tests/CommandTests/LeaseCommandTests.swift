@@ -166,9 +166,9 @@ import VaultFormat
         #expect(result.errors.contains("you cannot be asked"))
     }
 
-    private static let pinentries = [
+    private static let pinentries = TestRun.expected([
         ("/usr/bin/pinentry-tty", "a", "r"), ("/usr/bin/pinentry-curses", #"\r"#, #"\t\r"#),
-    ].filter { FileManager.default.isExecutableFile(atPath: $0.0) }
+    ]) { FileManager.default.isExecutableFile(atPath: $0.0) }
 
     @Test(arguments: pinentries)
     func `a pinentry that is named asks on the client's terminal`(_ program: String, yes: String, no: String) throws {

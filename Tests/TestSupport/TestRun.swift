@@ -33,6 +33,14 @@ package enum TestRun {
         return all.indices.shuffled(using: &generator).prefix(count).sorted().map { all[$0] }
     }
 
+    /// Whether `scripts/bootstrap --test` has installed what the tests use: what is not there is a failure then.
+    package static let isBootstrapped = unsafe access("/usr/bin/apt-get", X_OK) == 0
+
+    /// Kinds of a real thing: all of them, or, where nothing was installed for the tests, those that are there.
+    package static func expected<T>(_ all: [T], where isThere: (T) -> Bool) -> [T] {
+        isBootstrapped ? all : all.filter(isThere)
+    }
+
     /// One of `all` by the seed, where each is real and takes its time: all of them in `make check`.
     package static func kinds<T>(_ all: [T], of purpose: String) -> [T] {
         var generator = generator(purpose)

@@ -28,40 +28,42 @@ package enum AgentLaunch {
     ///   - runtime: The user's runtime folder, where there is one.
     ///   - program: What to run.
     ///   - arguments: Its name and what is behind it; has to make it call ``run(_:reporting:)``.
-    /// - Throws: What the agent could not do; `agentUnavailable`.
+    ///   - patience: Milliseconds for one that has the home and does not accept clients, since it starts or ends.
+    /// - Throws: What the agent could not do; `agentRunning` for one that serves elsewhere; `agentUnavailable`.
     package static func connect(
-        home: String, runtime: String?, program: String, arguments: [String]
+        home: String, runtime: String?, program: String, arguments: [String], patience: UInt64 = patience
     ) throws(VaultError) -> Found {
         let deadline = MonotonicClock.milliseconds + patience
         var mayWake = true
         var isElsewhere = false
         while true {
             if let client = try AgentClient(home: home, runtime: runtime) { return .running(client) }
-            guard !isElsewhere, MonotonicClock.milliseconds < deadline else {
-                throw VaultError(
-                    .agentRunning,
-                    "an agent serves this vault, but not in this runtime folder")
+            guard !isElsewhere else {
+                throw VaultError(.agentRunning, "an agent serves this vault, but not in this runtime folder")
+            }
+            guard MonotonicClock.milliseconds < deadline else {
+                throw VaultError(.agentRunning, "an agent has this vault, and neither serves it nor ends")
             }
             if mayWake {
                 mayWake = false
                 // The service manager's may serve another vault.
                 if try AgentClient.wake(home: home, runtime: runtime) { continue }
             }
-            let process: Int32?
+            // Another starter's, one that is ending, or one that serves elsewhere: a process that is started meanwhile would be
+            // turned away, and looking costs nothing.
+            if HomeClaim.isTaken(home: home) {
+                isElsewhere = HomeClaim.isServing(home: home)
+                if !isElsewhere { usleep(10_000) }
+                continue
+            }
+            let process: Int32
             do throws(VaultError) {
                 process = try start(program, arguments, runtime)
-            } catch let error where error.code == .agentRunning {
-                // Another starter's, one that is ending, or one that serves elsewhere.
-                process = nil
-                if HomeClaim.isServing(home: home) { isElsewhere = true }
+            } catch let error where error.code == .agentRunning { continue }
+            guard let client = try AgentClient(home: home, runtime: runtime) else {
+                throw .unavailable("the agent ended right after it was started")
             }
-            if let process {
-                guard let client = try AgentClient(home: home, runtime: runtime) else {
-                    throw .unavailable("the agent ended right after it was started")
-                }
-                return .started(client, process)
-            }
-            if !isElsewhere { usleep(10_000) }
+            return .started(client, process)
         }
     }
 
