@@ -14,8 +14,8 @@ import Testing
     /// `nohup` leaves SIGHUP ignored, and a shell's `&` SIGINT; every process of a test would inherit that. Another signal, which
     /// nobody uses here, stands for them.
     @Test func `a process that a test starts ignores no signal, whatever the tests ignore`() throws {
-        unsafe signal(SIGUSR2, SIG_IGN)
-        defer { unsafe signal(SIGUSR2, SIG_DFL) }
+        signal(SIGUSR2, SIG_IGN)
+        defer { signal(SIGUSR2, SIG_DFL) }
         let folder = try ScratchFolder("children")
         let own = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         #expect(try ignored(own) & (1 << UInt64(SIGUSR2 - 1)) != 0)

@@ -128,7 +128,7 @@ import VaultFormat
     }
 
     @Test func `what is too long for a name, a label or a tag is cut or left out, and said`() throws {
-        let long = String(repeating: "\u{e4}", count: 3_000_000)
+        let long = String(repeating: "\u{e4}", count: 300_000)
         let read = try entries(
             "<Entry>\(string("Title", long))\(string(String(repeating: "k", count: 400), "v"))<Tags>fine;\(String(repeating: "t", count: 400))</Tags></Entry>"
         )

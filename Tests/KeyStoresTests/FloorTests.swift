@@ -108,7 +108,7 @@ private final class ScriptedFloors: FloorStore, @unchecked Sendable {  // used b
     }
 }
 
-@Suite(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: floors in a TPM are not tested"))
+@Suite(.seeded, .enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: floors in a TPM are not tested"))
 struct TPMFloorTests {
     let chip: SoftwareTPM
     let store: TPMFloors
@@ -205,8 +205,10 @@ struct TPMFloorTests {
         let proxy = try TPMProxy(chip)
         let through = TPMFloors(at: TPMLocation(proxy.location))
         let next = LevelFloor(floor.vault, .secret)
+        var generator = TestRun.generator("floors")
+        let step = TestRun.count(test: 3, check: 1, soak: 1)
         for first in [nil, floor] {
-            var number = 0
+            var number = Int.random(in: 0..<step, using: &generator)
             while true {
                 if let first {
                     try store.set(first, of: .standard)
@@ -222,7 +224,7 @@ struct TPMFloorTests {
                 try store.set(next, of: .standard)
                 #expect(store.asked() == .answer(.floor(next)))
                 #expect(try numbers().count == 1, "command \(number)")
-                number += 1
+                number += step
             }
             #expect(number > 5)
         }
