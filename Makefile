@@ -97,6 +97,7 @@ lint:
 	@$(SWIFT) format lint --strict --parallel --recursive $(SOURCES)
 	@scripts/check-layout
 	@scripts/test-check-layout
+	@scripts/test-run-tests
 	@scripts/check-scripts
 	@scripts/check-units
 	@scripts/test-bench-compare

@@ -222,7 +222,8 @@ import VaultFormat
         // Each costs a tenth of a second, the least that KeePassXC takes for a derivation.
         var generator = TestRun.generator("version 3")
         let indices = Array(stride(from: 12, to: bytes.count, by: 67))
-        for index in TestRun.sample(indices, indices.count, using: &generator) where !(rounds + 4...rounds + 10).contains(index) {
+        for index in TestRun.sample(indices, indices.count, using: &generator)
+        where !(rounds + 4...rounds + 10).contains(index) {
             var changed = bytes
             changed[index] ^= 0x10
             #expect(try kind(changed) != nil, "byte \(index)")

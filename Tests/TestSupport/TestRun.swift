@@ -34,7 +34,7 @@ package enum TestRun {
     }
 
     /// Whether `scripts/bootstrap --test` has installed what the tests use: what is not there is a failure then.
-    package static let isBootstrapped = unsafe access("/usr/bin/apt-get", X_OK) == 0
+    package static let isBootstrapped = FileManager.default.isExecutableFile(atPath: "/usr/bin/apt-get")
 
     /// Kinds of a real thing: all of them, or, where nothing was installed for the tests, those that are there.
     package static func expected<T>(_ all: [T], where isThere: (T) -> Bool) -> [T] {

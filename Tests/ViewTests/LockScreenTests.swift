@@ -185,15 +185,17 @@ private struct Branded: View {
     @Test func `evaluating the screens asks the system nothing, but what it is once`() async throws {
         let app = try await OpenApp()
         try await app.screen.rest()
-        let before = ScriptedDevice.current.with(\.contexts)
-        for language in languages {
-            let screen = Screen(language: language) {
-                LockView(app.models.lock)
-                SecuritySettings(app.models)
+        let count = ScriptedDevice.ContextCount()
+        try await ScriptedDevice.$contextCount.withValue(count) {
+            for language in languages {
+                let screen = Screen(language: language) {
+                    LockView(app.models.lock)
+                    SecuritySettings(app.models)
+                }
+                screen.update()
+                try await screen.rest()
             }
-            screen.update()
-            try await screen.rest()
         }
-        #expect(ScriptedDevice.current.with(\.contexts) == before)
+        #expect(count.value == 0)
     }
 }

@@ -57,8 +57,6 @@ public final class ScriptedDevice: @unchecked Sendable {
         public var prompts: [Prompt] = []
         /// Contexts that were made and not invalidated yet.
         public var liveContexts = 0
-        /// Contexts that were made.
-        public var contexts = 0
         /// What the next calls return in place of what they would do, by the name of the function.
         public var failures: [String: [Int32]] = [:]
         /// Calls of a function that do what they would before one fails.
@@ -66,6 +64,18 @@ public final class ScriptedDevice: @unchecked Sendable {
         public var calls: [String] = []
         var enclave: [Data: EnclaveKey] = [:]
     }
+
+    /// Counts contexts that one task makes, whatever others do with the device at the same time.
+    public final class ContextCount: @unchecked Sendable {
+        private let lock = NSLock()
+        private var count = 0
+
+        public init() {}
+
+        public var value: Int { lock.withLock { count } }
+        public func add() { lock.withLock { count += 1 } }
+    }
+    @TaskLocal public static var contextCount: ContextCount?
 
     private let lock = NSLock()
     private var state = State()

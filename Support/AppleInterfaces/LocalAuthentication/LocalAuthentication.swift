@@ -79,10 +79,8 @@ open class LAContext: NSObject {
 
     public override init() {
         super.init()
-        ScriptedDevice.current.with {
-            $0.liveContexts += 1
-            $0.contexts += 1
-        }
+        ScriptedDevice.current.with { $0.liveContexts += 1 }
+        ScriptedDevice.contextCount?.add()
     }
 
     deinit { if !invalidated { ScriptedDevice.current.with { $0.liveContexts -= 1 } } }
