@@ -104,8 +104,8 @@ struct VaultCreation: ~Copyable {
         guard !home.exists(HeaderFile.name) else { throw VaultCreation.exists(home, [HeaderFile.name]) }
         try home.rename(HeaderFile.part, to: HeaderFile.name)
         do throws(VaultError) { try home.synchronize() } catch {
-            // While the marker is held nobody opens it.
-            try? home.rename(HeaderFile.name, to: HeaderFile.part)
+            // While the marker is held nobody opens it. On a full disk a name can be taken away, but not always given.
+            home.remove(HeaderFile.name)
             throw error
         }
         home.remove(VaultCreation.marker)
