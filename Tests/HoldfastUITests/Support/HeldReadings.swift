@@ -11,15 +11,18 @@ final class HeldReadings {
     private var isHolding = false
     private var early: CheckedContinuation<Void, Never>?
     private var others: [CheckedContinuation<Void, Never>] = []
-    /// Whether one was held that saw a prompt up, and one that saw none.
+    /// Whether one was held that saw a prompt up, and one after it that saw none.
     private(set) var (sawPrompt, sawNoPrompt) = (false, false)
     var hasEarly: Bool { early != nil }
 
     func hold() { isHolding = true }
 
     func read(_ app: HoldfastApp) async -> LockFacts {
+        let isAfterPrompt = sawPrompt
         let facts = await LockFacts(of: app)
         guard isHolding else { return facts }
+        // On a busy machine, a reading from before the prompt still arrives. Held, it would keep those behind it from being begun.
+        guard isAfterPrompt || facts.owner?.prompt != nil else { return facts }
         if facts.owner?.prompt != nil { sawPrompt = true } else { sawNoPrompt = true }
         await withCheckedContinuation { arrival in
             if HeldReadings.isEarly { early = arrival } else { others.append(arrival) }
