@@ -11,8 +11,10 @@ internal import SystemCalls
 package enum AgentLaunch {
     /// The descriptor that a started agent reports on.
     static let report: Int32 = 3
-    /// Milliseconds until it must accept clients.
+    /// Milliseconds until one that was started must accept clients.
     static let patience: UInt64 = 60_000
+    /// Milliseconds for an agent of somebody else's, which starts or ends, until that is said.
+    static let patienceForOthers: UInt64 = 10_000
 
     /// The client of an agent that was there or was started.
     package enum Found: ~Copyable {
@@ -31,7 +33,7 @@ package enum AgentLaunch {
     ///   - patience: Milliseconds for one that has the home and does not accept clients, since it starts or ends.
     /// - Throws: What the agent could not do; `agentRunning` for one that serves elsewhere; `agentUnavailable`.
     package static func connect(
-        home: String, runtime: String?, program: String, arguments: [String], patience: UInt64 = patience
+        home: String, runtime: String?, program: String, arguments: [String], patience: UInt64 = patienceForOthers
     ) throws(VaultError) -> Found {
         let deadline = MonotonicClock.milliseconds + patience
         var mayWake = true
