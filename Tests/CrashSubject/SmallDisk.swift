@@ -42,7 +42,7 @@ package enum SmallDisk {
             return found.isIntact && found.records == disk.count
         }
         vault.lock()
-        guard mount(["-o", "remount,ro", folder]) else { return Report.line("broken remount") }
+        guard mount(["-o", "remount,bind,ro", folder]) else { return Report.line("broken remount") }
         try readOnly(home, clock, disk)
         Report.line("end")
     }

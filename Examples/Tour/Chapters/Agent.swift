@@ -117,6 +117,8 @@ final class TourAgent {
         guard let client = try AgentClient(home: home, runtime: runtime) else {
             throw TourFailure(description: "the agent has gone")
         }
+        // The tour hides from other programs of its user, and so from the agent.
+        try client.introduce()
         return client
     }
 
