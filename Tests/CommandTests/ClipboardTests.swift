@@ -1,6 +1,7 @@
 import Foundation
 import MemorySearch
 import RealParts
+import Synchronization
 import TestSupport
 import Testing
 
@@ -15,21 +16,6 @@ import Testing
             "add", "mail", "-u", "ada", "--secret-fd=5", descriptors: [5: sandbox.lines("hunter2")])
         try #require(added.code == 0, "\(added.errors)")
         return sandbox
-    }
-
-    /// A time that only one of these tests clears after, so that its keeper is known by it.
-    private func time(_ kind: ClipboardPlace.Kind, _ first: Int) -> Int {
-        first + (ClipboardPlace.Kind.allCases.firstIndex(of: kind) ?? 0)
-    }
-
-    /// Processes with these words behind their names.
-    private func processes(_ words: String...) -> [Int32] {
-        let wanted = Array(words.joined(separator: "\0").utf8)
-        return ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap { Int32($0) }.filter {
-            number in
-            guard let line = FileManager.default.contents(atPath: "/proc/\(number)/cmdline") else { return false }
-            return wanted.isEmpty || line.range(of: Data(wanted)) != nil
-        }
     }
 
     private func wait(_ what: String, _ isThere: () throws -> Bool) throws {
@@ -47,7 +33,7 @@ import Testing
         // It has seen the value there.
         #expect(copied.code == 0 && copied.output.isEmpty, "\(copied.errors)")
         // Not looked at before: a program that pastes while the owner ends is never answered.
-        try wait("the keeper's end") { processes("clipboard", "--clear-after", "3\0").isEmpty }
+        try wait("the keeper's end") { Processes.named("clipboard", "--clear-after", "3\0").isEmpty }
         #expect(try place.pasted(sandbox.sandbox)?.isEmpty ?? true)
     }
 
@@ -58,13 +44,14 @@ import Testing
         let place = try ClipboardPlace(kind)
         let sandbox = try opened()
         defer { _ = try? sandbox.run("lock", "--shut-down") }
+        let time = KeeperTime()
+        defer { time.end() }
         let value = "correcthorse" + UUID().uuidString
         let added = try sandbox.run("add", "long", "--secret-fd=5", descriptors: [5: sandbox.lines(value)])
         #expect(added.code == 0, "\(added.errors)")
-        let copied = try sandbox.run("copy", "long", "--clear-after=3520", environment: place.environment)
+        let copied = try sandbox.run("copy", "long", "--clear-after=\(time)", environment: place.environment)
         #expect(copied.code == 0, "\(copied.errors)")
-        let keeper = try #require(processes("clipboard", "--clear-after", "3520\0").first)
-        defer { kill(keeper, SIGTERM) }
+        let keeper = try #require(time.keepers.first)
         // Its own arguments show that it does look.
         for (text, isThere) in [("--clear-after", true), (value, false), (String(value.suffix(12)), false)] {
             let sought = Array(text.utf8)
@@ -83,20 +70,21 @@ import Testing
         _ kind: ClipboardPlace.Kind
     ) throws {
         let place = try ClipboardPlace(kind)
-        let time = time(kind, 3510)
+        let time = KeeperTime()
+        defer { time.end() }
         let sandbox = try opened()
         defer { _ = try? sandbox.run("lock", "--shut-down") }
         let copied = try sandbox.run(
             "copy", "mail", "-f", "user", "--clear-after=\(time)", environment: place.environment)
         #expect(copied.code == 0, "\(copied.errors)")
         #expect(try place.pasted(sandbox.sandbox) == "ada")
-        #expect(processes("clipboard", "--clear-after", "\(time)").count == 1)
+        #expect(time.keepers.count == 1)
         let other = try place.copy("other", sandbox.sandbox)
         defer {
             kill(other.pid, SIGTERM)
             _ = other.wait()
         }
-        try wait("the keeper's end") { processes("clipboard", "--clear-after", "\(time)").isEmpty }
+        try wait("the keeper's end") { time.keepers.isEmpty }
         #expect(try place.pasted(sandbox.sandbox) == "other")
     }
 
@@ -105,58 +93,61 @@ import Testing
         _ kind: ClipboardPlace.Kind
     ) throws {
         let place = try ClipboardPlace(kind)
-        let time = time(kind, 3520)
+        let time = KeeperTime()
+        defer { time.end() }
         let sandbox = try opened()
         defer { _ = try? sandbox.run("lock", "--shut-down") }
         let copied = try sandbox.run("copy", "mail", "--clear-after=\(time)", environment: place.environment)
         #expect(copied.code == 0, "\(copied.errors)")
-        let keeper = try #require(processes("clipboard", "--clear-after", "\(time)").first)
+        let keeper = try #require(time.keepers.first)
         // The secret is in no argument and no environment.
         // The environment is the administrator's alone to read.
         let readable = geteuid() == 0 ? ["cmdline", "environ"] : ["cmdline"]
         let all = try readable.map { try Data(contentsOf: URL(fileURLWithPath: "/proc/\(keeper)/\($0)")) }
         #expect(all.allSatisfy { $0.range(of: Data("hunter2".utf8)) == nil })
         kill(keeper, SIGTERM)
-        try wait("the keeper's end") { processes("clipboard", "--clear-after", "\(time)").isEmpty }
+        try wait("the keeper's end") { time.keepers.isEmpty }
         #expect(try place.pasted(sandbox.sandbox)?.isEmpty ?? true)
     }
 
     @Test(arguments: kinds)
     func `what is copied once more has its whole time`(_ kind: ClipboardPlace.Kind) throws {
         let place = try ClipboardPlace(kind)
-        let (first, second) = (time(kind, 3540), time(kind, 3550))
+        let (first, second) = (KeeperTime(), KeeperTime())
+        defer { [first, second].forEach { $0.end() } }
         let sandbox = try opened()
         defer { _ = try? sandbox.run("lock", "--shut-down") }
         for time in [first, second] {
             let copied = try sandbox.run("copy", "mail", "--clear-after=\(time)", environment: place.environment)
             #expect(copied.code == 0, "\(copied.errors)")
         }
-        try wait("the first keeper's end") { processes("clipboard", "--clear-after", "\(first)").isEmpty }
+        try wait("the first keeper's end") { first.keepers.isEmpty }
         #expect(try place.pasted(sandbox.sandbox) == "hunter2")
-        let keeper = try #require(processes("clipboard", "--clear-after", "\(second)").first)
+        let keeper = try #require(second.keepers.first)
         kill(keeper, SIGTERM)
-        try wait("the keeper's end") { processes("clipboard", "--clear-after", "\(second)").isEmpty }
+        try wait("the keeper's end") { second.keepers.isEmpty }
         #expect(try place.pasted(sandbox.sandbox)?.isEmpty ?? true)
     }
 
     @Test(arguments: kinds)
     func `a program that serves the clipboard and does not answer is ended`(_ kind: ClipboardPlace.Kind) throws {
         let place = try ClipboardPlace(kind)
-        let time = time(kind, 3530)
+        let time = KeeperTime()
+        defer { time.end() }
         let sandbox = try opened()
         defer { _ = try? sandbox.run("lock", "--shut-down") }
         let copied = try sandbox.run("copy", "mail", "--clear-after=\(time)", environment: place.environment)
         #expect(copied.code == 0, "\(copied.errors)")
-        let keeper = try #require(processes("clipboard", "--clear-after", "\(time)").first)
+        let keeper = try #require(time.keepers.first)
         let owner = try #require(child(of: keeper))
         kill(owner, SIGSTOP)
         kill(keeper, SIGTERM)
-        try wait("the keeper's end") { processes("clipboard", "--clear-after", "\(time)").isEmpty }
+        try wait("the keeper's end") { time.keepers.isEmpty }
         #expect(kill(owner, 0) == -1, "the program is still there")
     }
 
     private func child(of parent: Int32) -> Int32? {
-        processes().first { process in
+        Processes.named().first { process in
             let stat = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)
             // Behind the name, which may hold anything: the state and the parent.
             return stat?.split(separator: ") ").last?.split(separator: " ").dropFirst().first.map(String.init)
@@ -170,5 +161,35 @@ import Testing
         #expect(none.code == 1 && none.errors.contains("neither $WAYLAND_DISPLAY nor $DISPLAY is set"))
         let noProgram = try sandbox.run("copy", "mail", environment: ["DISPLAY": ":1", "PATH": "/nowhere"])
         #expect(noProgram.code == 1 && noProgram.errors.contains("install xclip"))
+    }
+}
+
+/// A time that only one test clears after, so that its keeper is known by it.
+private struct KeeperTime: CustomStringConvertible {
+    /// Another run's may be under way.
+    private static let next = Mutex(Int.random(in: 0..<2000))
+
+    private let seconds = KeeperTime.next.withLock { next in
+        next += 1
+        return 1600 + next % 2000
+    }
+
+    var description: String { "\(seconds)" }
+
+    var keepers: [Int32] { Processes.named("clipboard", "--clear-after", "\(seconds)\0") }
+
+    /// Ends what a failure has left.
+    func end() { for keeper in keepers { kill(keeper, SIGTERM) } }
+}
+
+private enum Processes {
+    /// Processes with these words behind their names.
+    static func named(_ words: String...) -> [Int32] {
+        let wanted = Array(words.joined(separator: "\0").utf8)
+        return ((try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []).compactMap { Int32($0) }.filter {
+            number in
+            guard let line = FileManager.default.contents(atPath: "/proc/\(number)/cmdline") else { return false }
+            return wanted.isEmpty || line.range(of: Data(wanted)) != nil
+        }
     }
 }
