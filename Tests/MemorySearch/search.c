@@ -59,6 +59,19 @@ static void look(search *search, const uint8_t *bytes, size_t count, uint64_t ad
     }
 }
 
+// Whether a thread has ended, or is about to: no process may be traced then, which the kernel calls EPERM.
+static int has_ended(pid_t process, pid_t thread) {
+    char path[64], line[512];
+    snprintf(path, sizeof path, "/proc/%d/task/%d/stat", process, thread);
+    FILE *file = fopen(path, "r");
+    char *read = file ? fgets(line, sizeof line, file) : NULL;
+    if (file) fclose(file);
+    char *name_end = read ? strrchr(line, ')') : NULL;
+    int has_ended = !name_end || strchr("ZXx", name_end[2]) != NULL;
+    errno = EPERM;
+    return has_ended;
+}
+
 // Stops threads that are not stopped yet. Returns how many are stopped now, or -1.
 static int stop_new(pid_t process, pid_t *threads, int count) {
     char path[64];
@@ -72,7 +85,7 @@ static int stop_new(pid_t process, pid_t *threads, int count) {
         for (int index = 0; index < count; index++) known |= threads[index] == thread;
         if (known || count == most_threads) continue;
         if (ptrace(PTRACE_SEIZE, thread, 0, 0) != 0) {
-            if (errno == ESRCH) continue; // it has just ended
+            if (errno == ESRCH || (errno == EPERM && has_ended(process, thread))) continue;
             int error = errno;
             closedir(folder);
             errno = error;
