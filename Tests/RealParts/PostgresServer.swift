@@ -66,7 +66,9 @@ package final class PostgresServer: Sendable {
     package func start() throws {
         let child = try Spawned(
             OrdinaryUser.words + [
-                "\(programs)/postgres", "-D", folder + "/data", "-c", "listen_addresses=", "-k", folder, "-c",
+                "\(programs)/postgres", "-D", folder + "/data", "-c", "listen_addresses=", "-k", folder,
+                // Below its folder, and so gone with it, also where it is killed.
+                "-c", "dynamic_shared_memory_type=mmap", "-c",
                 "max_connections=300",
             ])
         running.withLock { $0 = child }
