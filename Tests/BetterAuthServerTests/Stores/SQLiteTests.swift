@@ -1,10 +1,12 @@
 import BetterAuthMessages
-import BetterAuthServer
 import Foundation
 import RealParts
 import ServerSubject
+import SystemCalls
 import TestSupport
 import Testing
+
+@testable import BetterAuthServer
 
 /// Full counts, for `make soak`.
 
@@ -98,6 +100,26 @@ import Testing
         let attributes = try FileManager.default.attributesOfItem(atPath: fixture.path + "-wal")
         let size = try #require((attributes[.size] as? NSNumber)?.intValue)
         #expect(size < 1000 * 4096, "1500 commits of some pages each, at most 50 before a checkpoint begins")
+    }
+
+    /// The thread that brings it into the file gets no processor for a while, or the disk is slow.
+    @Test func `commits wait for a log that is brought into the file too slowly`() throws {
+        let fixture = try StoreFixture(.sqlite)
+        fixture.store.close()
+        let connection = try SQLiteConnection(fixture.path, isWriter: true, cache: 512)
+        let writer = try SQLiteWriter(connection)
+        try connection.execute("CREATE TABLE filled (bytes BLOB)")
+        let checkpoints = SQLiteCheckpoints(fixture.path, threshold: 50) { usleep(100_000) }
+        let thread = try #require(checkpoints.start())
+        for _ in 0..<3000 {
+            try connection.execute("DELETE FROM filled; INSERT INTO filled VALUES (randomblob(3000))")
+            checkpoints.committed(writer)
+        }
+        let attributes = try FileManager.default.attributesOfItem(atPath: fixture.path + "-wal")
+        let size = try #require((attributes[.size] as? NSNumber)?.intValue)
+        #expect(size < 500 * 4120)
+        checkpoints.close()
+        thread.join()
     }
 
     /// Killed at random moments: each account is as it was acknowledged, or as the change under way would leave it.
