@@ -7,12 +7,10 @@ import VaultFormat
 /// Questions on real terminals and with the real pinentry programs, and the commands for leases.
 @Suite struct LeaseCommandTests {
     /// `ask.py COMMAND [WAIT TYPE]...` runs a shell command in a session with a terminal, types each text after what it waits for (or runs
-    /// it, behind `!`), and prints the screen without what was typed.
-    static let beginning = #"""
-        set -u
-        cd "$HOME"
+    /// it, behind `!`), and prints what came, without the change to another screen. WORD in a text is the word of the last question.
+    static let asking = #"""
         cat > ask.py <<'END'
-        import os, pty, select, sys
+        import os, pty, re, select, sys
         command, pairs = sys.argv[1], sys.argv[2:]
         process, screen = pty.fork()
         if process == 0: os.execvp("bash", ["bash", "-c", command])
@@ -31,16 +29,24 @@ import VaultFormat
                 if not fill(): print("ENDED BEFORE", wait, repr(seen)); sys.exit(1)
             position = found + len(wait)
             if text[:1] == "!": os.system(text[1:])
-            else: os.write(screen, text.encode().decode("unicode_escape").encode())
+            else:
+                words = re.findall(rb'Type "([a-z]+)"', seen[:position])
+                text = text.replace("WORD", words[-1].decode() if words else "")
+                os.write(screen, text.encode().decode("unicode_escape").encode())
         while fill(): pass
-        sys.stdout.write(seen.decode(errors="replace").replace("\r", ""))
+        shown = re.sub("\x1b\\[([?]1049[hl]|2J|H)", "\n", seen.decode(errors="replace"))
+        sys.stdout.write(shown.replace("\r", ""))
         sys.exit(os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
         END
         ask() { /usr/bin/python3 ask.py "$@"; }
-        pass() { "$HOLDFAST" unlock --passcode-fd 5 > /dev/null 5< passcode; }
-        pass
 
         """#
+    static let beginning =
+        "set -u; cd \"$HOME\"\n" + asking + #"""
+            pass() { "$HOLDFAST" unlock --passcode-fd 5 > /dev/null 5< passcode; }
+            pass
+
+            """#
 
     private func run(
         _ script: String, in sandbox: AgentSandbox, environment: [String: String] = [:]
@@ -70,19 +76,23 @@ import VaultFormat
         let result = try run(
             #"""
             show='"$HOLDFAST" show each --field password'
-            ask "$show" '[y/N] ' 'y\n' | tail -n 1
-            for no in '\n' 'n\n' 'x\n' 'yy\n' '\x04'; do
-                ask "$show" '[y/N] ' "$no" | grep -c 'refused'
+            ask "$show" 'allow it once, ' 'WORD\n' | tail -n 1
+            for no in '\n' 'y\n' 'x\n' 'WORDS\n' 'yes WORD\n' '\x04'; do
+                ask "$show" 'allow it once, ' "$no" | grep -c 'refused'
                 "$HOLDFAST" lock; pass
             done
-            ask "$show" '[y/N] ' '\x03' > /dev/null; echo "interrupted $?"
-            ask 'X=holdfast://default/each "$HOLDFAST" run -- printenv X' '[y/N] ' 'y\n' | tail -n 1
+            ask "$show" 'allow it once, ' '\x03' > /dev/null; echo "interrupted $?"
+            ask 'X=holdfast://default/each "$HOLDFAST" run -- printenv X' 'allow it once, ' 'WORD\n' | tail -n 1
             echo '{{ holdfast://default/each }}' > template
-            ask '"$HOLDFAST" inject --in template' '[y/N] ' 'yes\n' | tail -n 1
-            ask "$show" 'wants to use' '' '[y/N] ' 'y\n' | sed -n 2p | sed 's/(process [0-9]*)/(N)/; s,/.*/holdfast,holdfast,'
+            ask '"$HOLDFAST" inject --in template' 'allow it once, ' 'WORD\n' | tail -n 1
+            ask "$show" 'wants to use' '' 'allow it once, ' 'WORD\n' | grep -m 1 'wants to use' | sed 's/(process [0-9]*)/(N)/; s,/.*/holdfast,holdfast,'
             """#, in: sandbox())
+        // Only the administrator's agent sees a program that hides.
+        let hidden = "a program that hides itself, as Holdfast's do, and calls itself 'holdfast'"
+        let who = geteuid() == 0 ? "holdfast" : hidden
         let expected = """
             value of each
+            1
             1
             1
             1
@@ -91,7 +101,7 @@ import VaultFormat
             interrupted 254
             value of each
             value of each
-            holdfast: holdfast (N) wants to use 'each'. You have 60 s.
+            holdfast: \(who) (N) wants to use 'each'. You have 60 s.
 
             """
         #expect(result.text == expected, "\(result.text) \(result.errors)")
@@ -101,15 +111,15 @@ import VaultFormat
         let result = try run(
             #"""
             show='"$HOLDFAST" show lock --field password'
-            ask "$show; echo; $show" '[N]o ' 'y\n' | grep -c 'value of lock'
-            ask "$show; echo; $show" '[N]o ' 'o\n' '[N]o ' 'y\n' | grep -c 'value of lock'
-            ask "$show > /dev/null; \$HOLDFAST leases list; \$HOLDFAST leases list --json" '[N]o ' 'y\n' > list
+            ask "$show; echo; $show" 'for this time, ' 'WORD\n' | grep -c 'value of lock'
+            ask "$show; echo; $show" 'for this time, ' 'once WORD\n' 'for this time, ' 'WORD\n' | grep -c 'value of lock'
+            ask "$show > /dev/null; \$HOLDFAST leases list; \$HOLDFAST leases list --json" 'for this time, ' 'WORD\n' > list
             sed -n 's/.* \(lock  *at the lock\)$/\1/p' list | tr -s ' ' | sort -u
             grep -o '"collection":"default","endsInSeconds":null,"name":"lock"' list | sort -u
             ask "\$HOLDFAST leases add lock --for 60; $show; \$HOLDFAST leases revoke; $show" \
-                'for a minute? [y]es, [o]nce, [N]o ' 'y\n' '[N]o ' 'n\n' | grep -c 'value of lock\|refused this\|Ended'
+                'for a minute, "once' '' 'not shown: ' 'WORD\n' 'for this time, ' 'n\n' | grep -c 'value of lock\|refused this\|Ended'
             "$HOLDFAST" leases revoke 99; echo "code $?"
-            ask '"$HOLDFAST" tag add lock other; "$HOLDFAST" tag remove each ask-each-time' '[N]o ' 'o\n' '[y/N] ' 'y\n' \
+            ask '"$HOLDFAST" tag add lock other; "$HOLDFAST" tag remove each ask-each-time' 'for this time, ' 'once WORD\n' 'allow it once, ' 'WORD\n' \
                 | grep -c 'wants to use'
             "$HOLDFAST" show each --field password
             """#, in: sandbox())
@@ -135,9 +145,9 @@ import VaultFormat
             "$HOLDFAST" tag add --collection git "$name" ask-each-time > /dev/null
             there() { "$HOLDFAST" list --collection git | grep -c "$name"; }
             for guess in right wrong; do setsid -w "$HOLDFAST" git-credential erase < $guess 2> /dev/null; there; done
-            ask '"$HOLDFAST" git-credential erase < right' '[y/N] ' 'n\n' > /dev/null; there
-            ask '"$HOLDFAST" git-credential erase < wrong' '[y/N] ' 'y\n' > /dev/null; there
-            ask '"$HOLDFAST" git-credential erase < right' '[y/N] ' 'y\n' > /dev/null; there
+            ask '"$HOLDFAST" git-credential erase < right' 'allow it once, ' 'n\n' > /dev/null; there
+            ask '"$HOLDFAST" git-credential erase < wrong' 'allow it once, ' 'WORD\n' > /dev/null; there
+            ask '"$HOLDFAST" git-credential erase < right' 'allow it once, ' 'WORD\n' > /dev/null; there
             """#, in: sandbox())
         #expect(result.text == "1\n1\n1\n1\n0\n", "\(result.text) \(result.errors)")
     }
@@ -148,12 +158,24 @@ import VaultFormat
         let result = try run(
             #"""
             typed='/usr/bin/python3 -c "import select; print("go", flush=True); select.select([0], [], [])"'
-            ask "$typed; $HOLDFAST show each --field password" 'go' 'y\ny\n' '[y/N] ' 'n\n' | grep -c 'refused this'
+            ask "$typed; $HOLDFAST show each --field password" 'go' 'y\ny\n' 'allow it once, ' 'WORD\n' | grep -c 'value of each'
             "$HOLDFAST" lock; pass
             ask "stty raw; $HOLDFAST show each --field password" | grep -c 'you cannot be asked'
             ask "set -m; $HOLDFAST show each --field password > out 2>&1 & wait; cat out" | grep -c 'you cannot be asked'
             """#, in: sandbox())
         #expect(result.text == "1\n1\n1\n", "\(result.text) \(result.errors)")
+    }
+
+    /// What a program in front shows may come from another host, and be made to look like the question's end.
+    @Test func `whoever writes to the terminal is stopped while a question stands there, and y is no answer`() throws {
+        let result = try run(
+            #"""
+            show='tty > where; "$HOLDFAST" show each --field password'
+            write='!for i in $(seq 200); do timeout 1 sh -c "printf . > $(cat where)" || { echo stopped > end; break; }; done'
+            ask "$show" 'allow it once, ' "$write" 'not shown: ' 'WORD\n' > screen; cat end; tail -n 1 screen
+            ask "$show" 'allow it once, ' 'y\n' | grep -c 'the user refused this'
+            """#, in: sandbox())
+        #expect(result.text == "stopped\nvalue of each\n1\n", "\(result.text) \(result.errors)")
     }
 
     @Test func `without a terminal nothing is given, and the passcode opens the vault without the agent`() throws {
@@ -188,7 +210,7 @@ import VaultFormat
             if: FileManager.default.isExecutableFile(atPath: "/usr/bin/tmux"),
             "tmux is not installed: nobody is asked in it"),
         arguments: pinentries.map { ($0.0, $0.0.hasSuffix("tty") ? ("a", "r") : ("Enter", "Tab Enter")) } + [
-            ("", ("y Enter", "n Enter"))
+            ("", ("WORD Enter", "n Enter"))
         ])
     func `in tmux the agent itself and each pinentry ask in the window of the program`(
         _ program: String, _ keys: (yes: String, no: String)
@@ -202,8 +224,9 @@ import VaultFormat
                 rm -f ended
                 $T new-session -d -x 300 -y 40 "'$HOLDFAST' show each --field password > out 2> errors; echo > ended"
                 # Wide, because a line that is broken is not found; and what ended without a question has ended.
-                await '[ -e ended ] || $T capture-pane -p | grep -qE "\[y/N\]|efuse"'
-                $T send-keys $1
+                await '[ -e ended ] || $T capture-pane -p | grep -q efuse'
+                word=$($T capture-pane -p | sed -n 's/.*Type "\([a-z]*\)".*/\1/p')
+                $T send-keys ${1/WORD/$word}
                 await '[ -e ended ]'
                 cat out; grep -o 'refused this' errors
             }
@@ -224,8 +247,8 @@ import VaultFormat
             echo text > text
             for key in one two; do
                 sign="ssh-keygen -Y sign -q -f $key.pub -n file < text > sig"
-                for answer in 'y\n' 'y\n' 'n\n'; do
-                    ask "$sign 2> errors; echo code \$?" '[y/N] ' "$answer" | grep 'code'
+                for answer in 'WORD\n' 'WORD\n' 'n\n'; do
+                    ask "$sign 2> errors; echo code \$?" 'allow it once, ' "$answer" | grep 'code'
                 done
                 setsid -w sh -c "$sign 2> errors"; test -s sig || echo nobody
             done

@@ -179,6 +179,20 @@ import Testing
         #expect(result.text == "14\n\(Prepared.greeting){14}\n", "\(result.text) \(result.errors)")
     }
 
+    /// Its output is on the terminal that ssh is in front of, so it could write over a question there and have it answered.
+    @Test func `a host that the agent is forwarded to has nothing asked on the terminal that it writes on`() throws {
+        let sandbox = try unlocked()
+        let result = try run(
+            LeaseCommandTests.asking + #"""
+                "$HOLDFAST" tag add keys/two ask-each-time --collection ssh 2> /dev/null
+                export -f login; echo text > text
+                echo 'ssh-keygen -Y sign -q -f two.pub -n file < text > sig 2> errors; echo code $?' > sign
+                ask "login -A host 'cd $HOME; sh sign'" > screen
+                grep -aoE 'code [0-9]+|on a display only|not shown' screen
+                """#, in: sandbox)
+        #expect(result.text == "on a display only\ncode 255\n", "\(result.text) \(result.errors)")
+    }
+
     @Test func `a key that must not be forwarded is not offered to the other host`() throws {
         let sandbox = try unlocked()
         let listed = try run(

@@ -162,12 +162,12 @@ import Testing
             #"""
             printf first | secret-tool store --label=each a 1; printf second | secret-tool store --label=lock a 2
             "$HOLDFAST" tag add each ask-each-time > /dev/null; "$HOLDFAST" tag add lock ask-until-lock > /dev/null
-            ask 'secret-tool lookup a 1' '[y/N] ' 'y\n' | tail -n 1
-            ask 'secret-tool lookup a 1; secret-tool lookup a 1' '[y/N] ' 'n\n' | grep -c 'refused this'
-            ask 'secret-tool lookup a 2; secret-tool lookup a 2; "$HOLDFAST" leases list' '[N]o ' 'y\n' > out
+            ask 'secret-tool lookup a 1' 'allow it once, ' 'WORD\n' | tail -n 1
+            ask 'secret-tool lookup a 1; secret-tool lookup a 1' 'allow it once, ' 'n\n' | grep -c 'refused this'
+            ask 'secret-tool lookup a 2; secret-tool lookup a 2; "$HOLDFAST" leases list' 'for this time, ' 'WORD\n' > out
             grep -c second out; grep -c secret-tool out
             ask '/usr/bin/python3 -c "import secretstorage as s; print(next(s.search_items(s.dbus_init(), dict(a=chr(50)))).get_secret())"' \
-                '[N]o ' 'o\n' | tail -n 1
+                'for this time, ' 'once WORD\n' | tail -n 1
             setsid -w secret-tool lookup a 1 2>&1 < /dev/null
             secret-tool lookup user ada
             """#)
@@ -196,9 +196,9 @@ import Testing
             print('got', sorted(bytes(s[2]).decode() for s in call('GetSecrets', 'aoo', found, session).values()))
             END
             three='/usr/bin/python3 several.py'
-            ask "$three; $three" '[y/N] ' 'y\n' '[N]o ' 'y\n' '[y/N] ' 'y\n' | grep ^got
+            ask "$three; $three" 'allow it once, ' 'WORD\n' 'for this time, ' 'WORD\n' 'allow it once, ' 'WORD\n' | grep ^got
             "$HOLDFAST" leases revoke --all > /dev/null
-            ask "$three" '[y/N] ' 'n\n' | grep -oE '^got.*|item[0-9]'
+            ask "$three" 'allow it once, ' 'n\n' | grep -oE '^got.*|item[0-9]'
             setsid -w $three < /dev/null
             """#)
         #expect(
@@ -253,7 +253,7 @@ import Testing
             process = subprocess.Popen(['/usr/bin/python3', 'orphan.py'], stdout=subprocess.PIPE)
             print(process.stdout.read(), process.wait())
             END
-            ask '\#(command)' '[N]o ' 'y\n' | grep -oE 's3cret|the program that connected has ended'
+            ask '\#(command)' 'for this time, ' 'WORD\n' | grep -oE 's3cret|the program that connected has ended'
             """#)
         #expect(
             result.text == "s3cret\nthe program that connected has ended\n", "\(result.text) \(result.errors)")
@@ -270,11 +270,11 @@ import Testing
             print(next(s.search_items(s.dbus_init(), {'user': 'ada'})).get_secret())
             END
             for name in xdg-dbus-proxy flatpak-dbus-proxy; do
-                ask "./$name get.py; ./$name get.py" '[y/N] ' 'y\n' '[y/N] ' 'y\n' | grep -c s3cret
+                ask "./$name get.py; ./$name get.py" 'allow it once, ' 'WORD\n' 'allow it once, ' 'WORD\n' | grep -c s3cret
             done
             # An update has removed the file of the proxy that runs.
             sed -i 's/^import secretstorage/import os; os.remove("xdg-dbus-proxy")\n&/' get.py
-            ask './xdg-dbus-proxy get.py' '[y/N] ' 'y\n' | grep -c s3cret
+            ask './xdg-dbus-proxy get.py' 'allow it once, ' 'WORD\n' | grep -c s3cret
             "$HOLDFAST" leases list --json
             """#)
         #expect(result.text == "2\n2\n1\n{\"leases\":[]}\n", "\(result.text) \(result.errors)")

@@ -26,16 +26,12 @@ extension Agent {
 
     private func ask(_ request: LeaseRequest, _ closed: Gate.Closed, _ term: LeaseTerm, _ client: AskingClient) {
         let stat = ProcessStat(of: client.peer.process)
-        let place: PromptPlace
-        // Only a program in the foreground has the user in front of it.
-        if let stat, stat.terminal != 0, stat.foreground == stat.group {
-            place = .terminal(stat.terminal)
-        } else {
-            place = .dialog
-        }
+        // The terminal of the ssh that brings a request shows what the asking host writes.
+        let terminal = client.isForwarded ? nil : foreground(stat)
+        let place = terminal.map { PromptPlace.terminal($0) } ?? .dialog
         let question = Question(
-            program: ProgramFile.path(of: client.peer.process) ?? stat?.name ?? "a program",
-            process: client.peer.process, subject: closed.subject, term: term, isForwarded: client.isForwarded)
+            asker: client.peer.shown(stat), process: client.peer.process, subject: closed.subject, term: term,
+            isForwarded: client.isForwarded)
         connections[client.number]?.asking?.closed = closed
         ssh?.clients[client.number]?.asking?.closed = closed
         secrets?.stop(client.number, at: closed)
@@ -43,6 +39,12 @@ extension Agent {
             client: client.number, share: stat?.session ?? client.peer.process, place: place, request: request,
             question: question)
         if !isTaken { turnAway(client.number, VaultError(.busy, "too many questions are open")) }
+    }
+
+    /// Only a program in the foreground has the user in front of it.
+    private func foreground(_ stat: ProcessStat?) -> UInt32? {
+        guard let stat, stat.terminal != 0, stat.foreground == stat.group else { return nil }
+        return stat.terminal
     }
 
     /// Opens what can be opened, and withdraws what nobody waits for any more.
@@ -67,8 +69,10 @@ extension Agent {
             ? PinentryPrompt.variable("WAYLAND_DISPLAY") ?? "" : introduction.waylandDisplay
         pinentry.terminalType = introduction.terminalType
         let (vault, patience) = (vault, settings.promptPatience)
+        // ssh has no words for why it was refused.
+        let teller = prompt.question.isForwarded ? foreground(ProcessStat(of: prompt.question.process)) : nil
         let isTaken = prompting.submit { [pinentry] in
-            let asked = AskedQuestion(prompt, pinentry, patience, cancellation)
+            let asked = AskedQuestion(prompt, pinentry, patience, cancellation, telling: teller)
             if case .vault = prompt.request.target {
                 let (answer, secret) = asked.askForSecret(of: vault)
                 return .prompted(prompt.number, answer, secret)
@@ -98,7 +102,7 @@ extension Agent {
         case .allowed, .allowedOnce:
             leases.allow(
                 prompt.request, for: answer == .allowed ? prompt.question.term : .once,
-                program: Question.shown(prompt.question.program), now)
+                program: Question.shown(prompt.question.asker.name), now)
             let asking =
                 connections[prompt.client]?.asking?.closed ?? ssh?.clients[prompt.client]?.asking?.closed
                 ?? secrets?[prompt.client]?.closed

@@ -21,13 +21,17 @@ struct AskedQuestion: Sendable {
     private let question: Question
     private let pinentry: PinentryPrompt
     private let terminal: UInt32?
+    /// A terminal that is told why nobody was asked, and is never asked on.
+    private let teller: UInt32?
     private let patience: UInt64
     private let cancellation: Cancellation
 
     init(
-        _ prompt: PromptQueue.Prompt, _ pinentry: PinentryPrompt, _ patience: UInt64, _ cancellation: Cancellation
+        _ prompt: PromptQueue.Prompt, _ pinentry: PinentryPrompt, _ patience: UInt64, _ cancellation: Cancellation,
+        telling teller: UInt32? = nil
     ) {
         question = prompt.question
+        self.teller = teller
         self.pinentry = pinentry
         self.patience = patience
         self.cancellation = cancellation
@@ -37,11 +41,22 @@ struct AskedQuestion: Sendable {
     private static let nobody = PromptAnswer.unanswered(
         "you cannot be asked: there is neither a terminal nor a display")
 
+    private static let noDisplay = PromptAnswer.unanswered(
+        "another host's request is asked for on a display only, and there is none")
+
     /// Whether the system's own pinentry can show something. It gets no terminal: a program has that one for itself.
     private var hasDisplay: Bool { !pinentry.display.isEmpty || !pinentry.waylandDisplay.isEmpty }
 
     /// Asks for a yes.
     func ask() -> PromptAnswer {
+        let answer = askSomewhere()
+        if case .unanswered(let reason) = answer, let teller {
+            TerminalPrompt.tell("\(question.request) It was refused: \(reason)", on: teller, cancellation)
+        }
+        return answer
+    }
+
+    private func askSomewhere() -> PromptAnswer {
         guard pinentry.program == nil else {
             return pinentry.ask(question, on: terminal, patience: patience, cancellation)
         }
@@ -50,7 +65,7 @@ struct AskedQuestion: Sendable {
         {
             return answer
         }
-        guard hasDisplay else { return AskedQuestion.nobody }
+        guard hasDisplay else { return question.isForwarded ? AskedQuestion.noDisplay : AskedQuestion.nobody }
         return pinentry.ask(question, on: nil, patience: patience, cancellation)
     }
 

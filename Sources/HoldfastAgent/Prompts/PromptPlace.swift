@@ -34,6 +34,9 @@ package enum PromptPlace: Sendable, Hashable {
         #endif
     }
 
+    /// Whether it is a pseudoterminal: a terminal emulator's window, tmux, or the other end of ssh.
+    static func isWindow(terminal: UInt32) -> Bool { (136...143).contains(terminal >> 8 & 0xFFF) }
+
     /// The path of an open terminal.
     static func path(_ descriptor: Int32) -> String? {
         var name = [CChar](repeating: 0, count: 64)

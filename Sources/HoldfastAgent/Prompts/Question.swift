@@ -1,13 +1,30 @@
 /// What the user is asked. Its words come from clients and items, so each is made harmless before it is shown.
 package struct Question: Sendable, Hashable {
-    /// The program, as the kernel names it.
-    package let program: String
+    package let asker: Asker
     package let process: Int32
     /// What it wants to use.
     package let subject: Subject
     package let term: LeaseTerm
     /// Whether the request comes from another machine that the SSH agent was forwarded to.
     package let isForwarded: Bool
+
+    /// The program that asks. A process chooses its own name, and can have its program changed: what it says of itself is not believed.
+    package enum Asker: Sendable, Hashable {
+        /// The program that made the connection and still runs, by its path, as the kernel tells.
+        case program(String)
+        /// Another one runs in its process now; nil where the kernel did not tell what it was.
+        case changed(String, from: String?)
+        /// The kernel does not tell, since it hides itself; its name is its own choice.
+        case hidden(String)
+
+        /// Its path or name.
+        package var name: String {
+            switch self {
+            case .program(let path), .changed(let path, from: _): path
+            case .hidden(let name): name
+            }
+        }
+    }
 
     package enum Subject: Sendable, Hashable {
         case item(String)
@@ -17,8 +34,8 @@ package struct Question: Sendable, Hashable {
         case vault(String)
     }
 
-    package init(program: String, process: Int32, subject: Subject, term: LeaseTerm, isForwarded: Bool) {
-        self.program = program
+    package init(asker: Asker, process: Int32, subject: Subject, term: LeaseTerm, isForwarded: Bool) {
+        self.asker = asker
         self.process = process
         self.subject = subject
         self.term = term
@@ -27,9 +44,7 @@ package struct Question: Sendable, Hashable {
 
     /// What is asked for, and for whom.
     package var request: String {
-        if case .vault = subject {
-            return "\(Question.shown(program)) (process \(process)) wants your vault to be unlocked."
-        }
+        if case .vault = subject { return "\(who) wants your vault to be unlocked." }
         let what =
             switch subject {
             case .item(let name): "'\(Question.shown(name))'"
@@ -39,7 +54,18 @@ package struct Question: Sendable, Hashable {
             case .vault: "the vault"
             }
         let whose = isForwarded ? "A host that the SSH agent was forwarded to, through " : ""
-        return "\(whose)\(Question.shown(program)) (process \(process)) wants to use \(what)."
+        return "\(whose)\(who) wants to use \(what)."
+    }
+
+    private var who: String {
+        switch asker {
+        case .program(let path): "\(Question.shown(path)) (process \(process))"
+        case .changed(let path, from: let before):
+            "\(Question.shown(path)) (process \(process)), which "
+                + (before.map { "was \(Question.shown($0))" } ?? "was another program") + " when it connected,"
+        case .hidden(let name):
+            "a program that hides itself, as Holdfast's do, and calls itself '\(Question.shown(name))' (process \(process))"
+        }
     }
 
     /// What was wrong with the last answer; empty for nothing.
@@ -49,13 +75,16 @@ package struct Question: Sendable, Hashable {
     }
 
     /// What a yes means.
-    package var offer: String {
+    package var offer: String { "Allow it \(grant)?" }
+
+    /// For how long it is allowed by a yes.
+    package var grant: String {
         switch term {
-        case .once: "Allow it once?"
+        case .once: "once"
         case .seconds(let seconds) where seconds % 60 == 0:
-            seconds == 60 ? "Allow it for a minute?" : "Allow it for \(seconds / 60) minutes?"
-        case .seconds(let seconds): "Allow it for \(seconds) s?"
-        case .untilLock: "Allow it until the vault locks?"
+            seconds == 60 ? "for a minute" : "for \(seconds / 60) minutes"
+        case .seconds(let seconds): "for \(seconds) s"
+        case .untilLock: "until the vault locks"
         }
     }
 

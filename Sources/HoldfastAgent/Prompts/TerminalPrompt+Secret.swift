@@ -9,10 +9,10 @@ extension TerminalPrompt {
     static func enter(
         _ question: Question, _ field: String, on terminal: UInt32, patience: UInt64, _ cancellation: Cancellation
     ) -> PromptEntry? {
-        guard let descriptor = PromptPlace.open(terminal: terminal) else { return nil }
-        defer { close(descriptor) }
+        guard var screen = PromptScreen(terminal) else { return nil }
+        let descriptor = screen.descriptor
         var settings = termios()
-        guard unsafe tcgetattr(descriptor, &settings) == 0, settings.c_lflag & tcflag_t(ICANON) != 0 else { return nil }
+        guard unsafe tcgetattr(descriptor, &settings) == 0 else { return nil }
         let original = settings
         settings.c_lflag &= ~tcflag_t(ECHO | ECHOE | ECHOK | ECHONL)
         // What was typed before the question is no answer to it.
@@ -20,13 +20,16 @@ extension TerminalPrompt {
         defer { showTyping(descriptor, as: original) }
         let deadline = MonotonicClock.milliseconds + patience
         let before = question.problem.isEmpty ? "" : "\(question.problem). "
-        let text = "\r\nholdfast: \(before)\(question.request) \(time(patience))\r\n\(field) "
-        guard write(text, descriptor, deadline, cancellation) else { return .ended(.unanswered(late)) }
-        guard let body = readSecret(descriptor, deadline, cancellation) else {
-            _ = write("\r\nholdfast: the question is no longer open\r\n", descriptor, deadline, nil)
+        let text = "holdfast: \(before)\(question.request) \(time(patience))\r\n\(field) "
+        guard screen.show(text, deadline, cancellation) else {
+            screen.end()
             return .ended(.unanswered(late))
         }
-        _ = write("\r\n", descriptor, deadline, nil)
+        guard let body = readSecret(descriptor, deadline, cancellation) else {
+            screen.end(saying: "the question is no longer open")
+            return .ended(.unanswered(late))
+        }
+        screen.end()
         return .entered(body)
     }
 

@@ -9,22 +9,24 @@ enum TerminalPrompt {
     static func ask(
         _ question: Question, on terminal: UInt32, patience: UInt64, _ cancellation: Cancellation
     ) -> PromptAnswer? {
-        guard let descriptor = PromptPlace.open(terminal: terminal) else { return nil }
-        defer { close(descriptor) }
-        var settings = termios()
-        // A program that reads single keys, as an editor, has the screen for itself.
-        guard unsafe tcgetattr(descriptor, &settings) == 0, settings.c_lflag & tcflag_t(ICANON) != 0 else { return nil }
+        guard var screen = PromptScreen(terminal) else { return nil }
         let deadline = MonotonicClock.milliseconds + patience
-        // What was typed before the question is no answer to it.
-        tcflush(descriptor, TCIFLUSH)
-        let choices = question.term == .once ? "[y/N]" : "[y]es, [o]nce, [N]o"
-        let text = "\r\nholdfast: \(question.request) \(time(patience))\r\n\(question.offer) \(choices) "
-        guard write(text, descriptor, deadline, cancellation) else { return .unanswered("nobody answered in time") }
-        guard let line = readLine(descriptor, deadline, cancellation) else {
-            _ = write("\r\nholdfast: the question is no longer open\r\n", descriptor, deadline, nil)
+        let word = AnswerWord()
+        let once = question.term == .once ? "" : ", \"once \(word)\" for this time"
+        let text = """
+            holdfast: \(question.request) \(time(patience))\r
+            Type "\(word)" to allow it \(question.grant)\(once), or anything else to refuse. What you type is not shown: 
+            """
+        guard screen.show(text, deadline, cancellation) else {
+            screen.end()
             return .unanswered("nobody answered in time")
         }
-        return answer(line)
+        guard let line = readLine(screen.descriptor, deadline, cancellation) else {
+            screen.end(saying: "the question is no longer open")
+            return .unanswered("nobody answered in time")
+        }
+        screen.end()
+        return word.answer(line)
     }
 
     /// How long a question is open.
@@ -39,15 +41,6 @@ enum TerminalPrompt {
         _ = write("\r\nholdfast: \(words)\r\n", descriptor, MonotonicClock.milliseconds + 1000, cancellation)
     }
 
-    static func answer(_ line: [UInt8]) -> PromptAnswer {
-        let words = String(decoding: line, as: UTF8.self).lowercased().split { $0 == " " || $0.isNewline }
-        switch words {
-        case ["y"], ["yes"]: return .allowed
-        case ["o"], ["once"]: return .allowedOnce
-        default: return .refused
-        }
-    }
-
     static func write(
         _ text: String, _ descriptor: Int32, _ deadline: UInt64, _ cancellation: Cancellation?
     ) -> Bool {
@@ -57,9 +50,9 @@ enum TerminalPrompt {
             if count > 0 {
                 rest = rest.dropFirst(count)
             } else if errno != EINTR {
-                guard errno == EAGAIN, let cancellation,
-                    PromptWait.isReady(descriptor, Int16(POLLOUT), deadline, cancellation)
-                else { return false }
+                guard errno == EAGAIN, PromptWait.isReady(descriptor, Int16(POLLOUT), deadline, cancellation) else {
+                    return false
+                }
             }
         }
         return true
@@ -85,18 +78,42 @@ enum TerminalPrompt {
     }
 }
 
+/// What allows something on a terminal: a word that only who sees the question knows.
+struct AnswerWord: CustomStringConvertible {
+    let description: String
+
+    /// One of 4,900, from the system's random numbers. It is asked for once.
+    init() {
+        description = ["bdfgklmnprstvz", "aeiou", "bdfgklmnprstvz", "aeiou"].map { letters in
+            letters.randomElement().map { String($0) } ?? ""
+        }.joined()
+    }
+
+    func answer(_ line: [UInt8]) -> PromptAnswer {
+        let words = line.split { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\r") }
+        let isRight = words.last.map { String(decoding: $0, as: UTF8.self).lowercased() == description } ?? false
+        switch words.count {
+        case 1 where isRight: return .allowed
+        case 2 where isRight && String(decoding: words[0], as: UTF8.self).lowercased() == "once": return .allowedOnce
+        default: return .refused
+        }
+    }
+}
+
 /// Waiting for a person, who may not be there.
 enum PromptWait {
-    /// - Parameter deadline: ms of the `MonotonicClock`.
+    /// - Parameters:
+    ///   - deadline: ms of the `MonotonicClock`.
+    ///   - cancellation: Of the question; nil for what is written once it is over.
     /// - Returns: False when the time is over or the question was withdrawn.
     static func isReady(
-        _ descriptor: Int32, _ events: Int16, _ deadline: UInt64, _ cancellation: Cancellation
+        _ descriptor: Int32, _ events: Int16, _ deadline: UInt64, _ cancellation: Cancellation?
     ) -> Bool {
         while true {
             let now = MonotonicClock.milliseconds
-            guard now < deadline, cancellation.isPossible else { return false }
+            guard now < deadline, cancellation?.isPossible ?? true else { return false }
             var waiting = [
-                pollfd(fd: cancellation.descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: cancellation?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: descriptor, events: events, revents: 0),
             ]
             let count = unsafe poll(&waiting, nfds_t(waiting.count), Int32(clamping: deadline - now))

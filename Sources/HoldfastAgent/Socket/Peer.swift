@@ -9,6 +9,8 @@ struct Peer: Sendable, Hashable {
     let start: UInt64?
     /// What it ran when it connected; nil when the kernel does not tell.
     let program: ProgramFile?
+    /// The path of that.
+    let path: String?
 
     /// Nil when the kernel does not say.
     init?(_ descriptor: Int32) {
@@ -27,6 +29,7 @@ struct Peer: Sendable, Hashable {
         self.user = user
         start = nil
         program = nil
+        path = nil
         #endif
     }
 
@@ -35,6 +38,13 @@ struct Peer: Sendable, Hashable {
         self.user = user
         start = ProcessStat(of: process)?.start
         program = ProgramFile(of: process)
+        path = ProgramFile.path(of: process)
+    }
+
+    /// How a question names it.
+    func shown(_ stat: ProcessStat?) -> Question.Asker {
+        guard let now = ProgramFile.path(of: process) else { return .hidden(stat?.name ?? "nothing") }
+        return ProgramFile(of: process) == program ? .program(now) : .changed(now, from: path)
     }
 
     var isSameUser: Bool { user == geteuid() }

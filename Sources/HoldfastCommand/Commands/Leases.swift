@@ -10,7 +10,7 @@ extension Command {
             "An item with the tag ask-each-time, ask-until-lock or ask-every-10m (1 to 1440 minutes) is given to a program only "
                 + "after the agent has asked you. With ask-each-time every use is asked for; with the others, what you allow is a "
                 + "lease for that program in that session, until the vault locks or for that time. A lock ends all leases.",
-            "You are asked on the terminal that the program runs in, otherwise by pinentry.",
+            "You are asked on the terminal that the program runs in, where you type the word that is shown; otherwise by pinentry.",
         ],
         example: "holdfast leases list", options: [Options.home.option, Options.json.option], run: listLeases)
 

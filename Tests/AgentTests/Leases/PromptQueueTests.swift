@@ -9,7 +9,7 @@ import Testing
     {
         queue.add(
             client: client, share: share, place: place, request: LeaseBookTests.request(),
-            question: Question(program: "p", process: 1, subject: .tag("t"), term: .once, isForwarded: false))
+            question: Question(asker: .program("p"), process: 1, subject: .tag("t"), term: .once, isForwarded: false))
     }
 
     @Test func `one question at a time at each place, in the order in which they came`() throws {
@@ -34,6 +34,33 @@ import Testing
         #expect(queue.waiting.count == PromptQueue.most)
     }
 
+    @Test func `questions elsewhere leave room for a terminal that has none`() {
+        var queue = PromptQueue()
+        for number in 1...20 as ClosedRange<UInt32> {
+            #expect(add(&queue, client: 1, share: Int32(number), .terminal(number)))
+            #expect(queue.openNext()?.place == .terminal(number))
+        }
+        for share in 100..<1000 as Range<Int32> { _ = add(&queue, client: 2, share: share) }
+        #expect(!add(&queue, client: 3, share: 1000, .terminal(1)), "the queue is full")
+        #expect(add(&queue, client: 4, share: 1001, .terminal(21)))
+        #expect(queue.openNext()?.place == .dialog)
+        #expect(queue.openNext()?.client == 4)
+    }
+
+    @Test func `sessions that ask again and again at a place leave the others their turn`() throws {
+        var queue = PromptQueue()
+        for share in 1...3 as ClosedRange<Int32> {
+            for _ in 0..<PromptQueue.mostOfSession { #expect(add(&queue, client: UInt64(share), share: share)) }
+        }
+        var order: [UInt64] = []
+        while let prompt = queue.openNext() {
+            order.append(prompt.client)
+            #expect(queue.close(prompt.number) != nil)
+            if order.count == 3 { #expect(add(&queue, client: 9, share: 9)) }
+        }
+        #expect(order.prefix(7) == [1, 2, 3, 9, 1, 2, 3])
+    }
+
     @Test func `what waits for a client that has gone is never asked`() {
         var queue = PromptQueue()
         #expect(add(&queue, client: 1) && add(&queue, client: 2))
@@ -45,7 +72,7 @@ import Testing
     @Test func `a question shows nothing that a terminal or a dialog would act on`() {
         let name = "a\u{1B}[2Jb\nc\u{202E}d<b>&'\u{0}e" + String(repeating: "x", count: 500)
         let question = Question(
-            program: "/tmp/\u{7}p", process: 7, subject: .item(name), term: .seconds(600), isForwarded: true)
+            asker: .program("/tmp/\u{7}p"), process: 7, subject: .item(name), term: .seconds(600), isForwarded: true)
         #expect(question.request.unicodeScalars.allSatisfy { !$0.isUnsafeToShow && $0 != "<" && $0 != "&" })
         #expect(question.request.hasPrefix("A host that the SSH agent was forwarded to, through /tmp/?p (process 7)"))
         #expect(question.request.contains("'a?[2Jb?c?d?b????e") && question.request.utf8.count < 500)

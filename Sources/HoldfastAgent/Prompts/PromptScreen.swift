@@ -1,0 +1,51 @@
+internal import DeviceOwner
+internal import SystemCalls
+
+/// A terminal while a question stands on it: on a screen of its own, with everybody else's output stopped. What a program in front shows
+/// may come from another host, which could write over the question, and have it answered as one of its own.
+///
+/// What is typed is not shown until this ends. A terminal that is no window (a console, a serial line) has neither a second screen nor
+/// a stop: there the word that an answer needs is all that protects the question.
+struct PromptScreen: ~Copyable {
+    let descriptor: Int32
+    private let isWindow: Bool
+    private var isShown = false
+
+    /// - Returns: Nil where the terminal cannot be used for a question.
+    init?(_ terminal: UInt32) {
+        guard let descriptor = PromptPlace.open(terminal: terminal) else { return nil }
+        var settings = termios()
+        // A program that reads single keys, as an editor, has the screen for itself.
+        guard unsafe tcgetattr(descriptor, &settings) == 0, settings.c_lflag & tcflag_t(ICANON) != 0 else {
+            close(descriptor)
+            return nil
+        }
+        self.descriptor = descriptor
+        isWindow = PromptPlace.isWindow(terminal: terminal)
+    }
+
+    /// Shows the question. What was typed before is thrown away: it is no answer.
+    /// - Returns: Whether it could be written in time.
+    mutating func show(_ text: String, _ deadline: UInt64, _ cancellation: Cancellation) -> Bool {
+        tcflush(descriptor, TCIFLUSH)
+        let screen = isWindow ? "\u{1B}[?1049h\u{1B}[2J\u{1B}[H" : "\r\n"
+        isShown = true
+        guard TerminalPrompt.write(screen + text, descriptor, deadline, cancellation) else { return false }
+        if isWindow { tcflow(descriptor, TCOOFF) }
+        return true
+    }
+
+    /// Gives the terminal back.
+    /// - Parameter words: A line that is left on it.
+    mutating func end(saying words: String? = nil) {
+        guard isShown else { return }
+        isShown = false
+        if isWindow { tcflow(descriptor, TCOON) }
+        let line = words.map { "\r\nholdfast: \($0)\r\n" } ?? ""
+        // What was stopped goes on now, and may be much.
+        let deadline = MonotonicClock.milliseconds + 1000
+        _ = TerminalPrompt.write((isWindow ? "\u{1B}[?1049l" : "\r\n") + line, descriptor, deadline, nil)
+    }
+
+    deinit { close(descriptor) }
+}
