@@ -19,47 +19,56 @@ package struct SSHIdentities: Sendable {
 
     package init(_ items: ItemStore) { self.items = items }
 
+    /// What is shown to a program.
+    package struct Offer: Sendable {
+        package fileprivate(set) var keys: [SSHKey] = []
+        /// Public keys that stay on this machine, whatever else has them.
+        package fileprivate(set) var withheld: Set<[UInt8]> = []
+    }
+
     /// All keys that can be read, by name; items that hold no key of a kind that is kept are left out.
     /// - Parameter forwarded: Whether a host asks that the agent was handed on to: keys with the tag `no-forwarding` are not for it.
     /// - Throws: What a search throws.
-    package func keys(forwarded: Bool = false) throws(VaultError) -> [SSHKey] {
-        var keys: [SSHKey] = []
-        try forEach(forwarded) { (key, _, _, _) throws(VaultError) in
-            keys.append(key)
-            return keys.count < SSHIdentities.most
+    package func offer(forwarded: Bool) throws(VaultError) -> Offer {
+        var offer = Offer()
+        try forEach { (key, item, _, _) throws(VaultError) in
+            if forwarded, item.tags.contains(SSHIdentities.notForwarded) {
+                offer.withheld.insert(key.blob)
+            } else if offer.keys.count < SSHIdentities.most {
+                offer.keys.append(key)
+            }
         }
-        return keys
+        offer.keys.removeAll { offer.withheld.contains($0.blob) }
+        return offer
     }
 
-    /// The key that signs for a public key, nil where it is not offered.
-    /// - Parameter check: Looks at its item, that item's name and collection.
-    /// - Throws: As ``keys(forwarded:)``, and what `check` throws.
+    /// The key that signs for a public key, nil where no item has it.
+    /// - Parameter look: Is told each item that has the key, with that item's name and collection: what one of them says of its key holds.
+    /// - Throws: As ``offer(forwarded:)``, and what `look` throws; `notAllowed` for a key that stays on this machine.
     package func key(
         _ blob: [UInt8], forwarded: Bool,
-        _ check: (borrowing Item, _ name: String, _ collection: String) throws(VaultError) -> Void
+        _ look: (borrowing Item, _ name: String, _ collection: String) throws(VaultError) -> Void
     ) throws(VaultError) -> SSHKey? {
-        var (found, count): (SSHKey?, Int) = (nil, 0)
-        try forEach(forwarded) { (key, item, name, collection) throws(VaultError) in
-            count += 1
-            guard key.blob == blob else { return count < SSHIdentities.most }
-            try check(item, name, collection)
-            found = key
-            return false
+        var found: SSHKey?
+        try forEach { (key, item, name, collection) throws(VaultError) in
+            guard key.blob == blob else { return }
+            guard !forwarded || !item.tags.contains(SSHIdentities.notForwarded) else {
+                throw VaultError(VaultError.Code(.notAllowed), "this SSH key has the tag \(SSHIdentities.notForwarded)")
+            }
+            try look(item, name, collection)
+            found = found ?? key
         }
         return found
     }
 
     private func forEach(
-        _ forwarded: Bool,
-        _ body: (SSHKey, borrowing Item, _ name: String, _ collection: String) throws(VaultError) -> Bool
+        _ body: (SSHKey, borrowing Item, _ name: String, _ collection: String) throws(VaultError) -> Void
     ) throws(VaultError) {
         for match in try items.search(ItemQuery("", kind: .sshKey)) {
             do throws(VaultError) {
                 let item = try items.item(match.name, in: match.collection)
-                guard !forwarded || !item.tags.contains(SSHIdentities.notForwarded),
-                    let key = try SSHIdentities.key(of: item, match.name)
-                else { continue }
-                guard try body(key, item, match.name, match.collection) else { return }
+                guard let key = try SSHIdentities.key(of: item, match.name) else { continue }
+                try body(key, item, match.name, match.collection)
             } catch  where error.code == .invalidItem || error.code == .recordNotFound {}
         }
     }

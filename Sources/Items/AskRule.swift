@@ -40,6 +40,8 @@ package enum AskRule: Sendable, Hashable {
 
     private static let timed = "ask-every-"
 
+    package func isStricter(than other: AskRule) -> Bool { strictness > other.strictness }
+
     private var strictness: Int {
         switch self {
         case .never: 0

@@ -103,6 +103,28 @@ struct ForgettingTests {
         }
     }
 
+    @Test(arguments: ["hidden", "locked"])
+    func `a passphrase that outlives the lock is known again, and is nowhere`(_ memory: String) throws {
+        let scene = try Scene(.passcode)
+        let home = scene.scratch.path + "/device"
+        var settings = scene.scratch.settings
+        settings.shareStores = { .files(in: $0 + "/shares") }
+        try Vault.createAtDevice(at: home, settings: settings)
+        let agent = try TestAgent(
+            scene.scratch, home: home,
+            parts: ["SUBJECT_SHARES": "1"].merging(ForgettingTests.memories[memory] ?? [:]) { $1 })
+        let socket = try agent.client().serveSSH()
+        for round in 0..<ForgettingTests.rounds {
+            let passphrase = scene.value(30)
+            _ = try agent.client().openUnasked()
+            #expect(try scene.ssh(locks: true, passphrase, socket))
+            #expect(try !scene.ssh(locks: false, scene.value(30), socket))
+            try agent.lock()
+            try scene.expectNothing(in: agent.pid, "round \(round)")
+            #expect(try scene.ssh(locks: false, passphrase, socket))
+        }
+    }
+
     @Test(
         .enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: no SSH key is made in a TPM"),
         arguments: ["hidden", "locked"])

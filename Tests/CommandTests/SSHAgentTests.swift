@@ -335,23 +335,110 @@ import Testing
         #expect(result.text == "held\nheld\nheld after its time\nfree by its user\n", "\(result.text) \(result.errors)")
     }
 
+    /// An agent whose pinentry says no and notes each question; `sign` tells what came of a signature, here or at the first server.
+    private static let refusing =
+        destinations + """
+            cat > no <<END
+            #!/bin/sh
+            echo OK
+            while read -r word rest; do
+                case "\\$word" in
+                CONFIRM) echo asked >> $HOME/asked; echo "ERR 83886194 Not confirmed";;
+                OPTION | SET*) echo OK;;
+                *) echo "ERR 536871187 Unknown IPC command";;
+                esac
+            done
+            END
+            chmod 700 no; export HOLDFAST_PINENTRY=$HOME/no
+            "$HOLDFAST" lock --shut-down
+            "$HOLDFAST" unlock --passcode-fd 5 > /dev/null 5< passcode; eval "$("$HOLDFAST" ssh agent)"
+            "$HOLDFAST" ssh import item --in three > /dev/null
+            there() { login -A "$me@server" sh -c "'cd $HOME; $*'" 2>/dev/null; }
+            signing='ssh-keygen -Y sign -q -f three.pub -n file < known'
+            sign() { if $1 "$signing" > sig 2>/dev/null && grep -q BEGIN sig; then echo signed; else echo refused; fi; }
+
+            """
+
+    /// What `ssh-add -c` says holds for the item with the same key, whatever a host does and when the time is over.
+    @Test func `a host, and the end of its time, take no question from a key`() throws {
+        let sandbox = try unlocked()
+        let result = try run(
+            Self.refusing + """
+                for words in "-D" "-d three.pub" three; do
+                    ssh-add -q -c three; there "ssh-add -q $words" || true
+                    sign there; sign eval
+                done
+                ssh-add -q -D; ssh-add -q -c -t 1 three
+                await '[ "$(ssh-add -L | grep -c bound)" = 0 ]'; sign eval
+                sort -u asked
+                ssh-add -q -d three.pub 2> /dev/null && sign eval
+                """, in: sandbox)
+        let refused = String(repeating: "refused\n", count: 7)
+        #expect(result.text == refused + "asked\nsigned\n", "\(result.text) \(result.errors)")
+    }
+
+    @Test func `what is added beside an item does no more than the item allows`() throws {
+        let sandbox = try unlocked()
+        let result = try run(
+            Self.refusing + """
+                points() { grep -c -F "$(cut -d' ' -f2 three.pub)" || true; }
+                ssh-add -q three; rm three; sign there
+                "$HOLDFAST" tag add item no-forwarding > /dev/null
+                sign eval; sign there; there ssh-add -L | points; ssh-add -L | points
+                "$HOLDFAST" tag remove item no-forwarding > /dev/null
+                "$HOLDFAST" cp item copy > /dev/null; "$HOLDFAST" tag add item ask-each-time > /dev/null
+                sign eval; cat asked; sign there
+                """, in: sandbox)
+        #expect(
+            result.text == "signed\nsigned\nrefused\n0\n2\nrefused\nasked\nrefused\n",
+            "\(result.text) \(result.errors)")
+    }
+
+    /// Who is on the other side of a forwarded connection would otherwise shut the agent, and spend the attempts to open it.
+    @Test func `a host neither locks the agent nor unlocks it`() throws {
+        let sandbox = try unlocked()
+        _ = try sandbox.sandbox.file(Self.client.utf8, "client.py")
+        let result = try run(
+            """
+            printf '#!/bin/sh\\necho right\\n' > ask; chmod 700 ask
+            export SSH_ASKPASS=$HOME/ask SSH_ASKPASS_REQUIRE=force DISPLAY=none
+            cat > host.py <<'END'
+            from client import *
+            host = Agent()
+            host.bind(b"x", b"s", b"", b"\\1")
+            print({host.ask(b"\\x16" + string(b"theirs"))[0] for _ in range(2)})
+            subprocess.run(["ssh-add", "-q", "-x"], stderr=subprocess.DEVNULL)
+            print({host.ask(b"\\x17" + string(word))[0] for word in [b"wrong"] * 25 + [b"right"]})
+            print(Agent().ask(b"\\x17" + string(b"right"))[0])
+            END
+            python3 host.py
+            """, in: sandbox)
+        #expect(result.text == "{5}\n{5}\n6\n", "\(result.text) \(result.errors)")
+    }
+
+    /// A client that sends what it likes, for Python.
+    static let client = """
+        import base64, os, socket, struct, subprocess
+        def string(text): return struct.pack(">I", len(text)) + text
+        class Agent:
+            def __init__(self):
+                self.socket = socket.socket(socket.AF_UNIX); self.socket.connect(os.environ["SSH_AUTH_SOCK"])
+                self.stream = self.socket.makefile("rb")
+            def ask(self, body):
+                self.socket.sendall(string(body))
+                size = self.stream.read(4)
+                return self.stream.read(struct.unpack(">I", size)[0]) if size else b""
+            def bind(self, host, session, signature, flag=b"\\0"):
+                return self.ask(b"\\x1b" + string(b"session-bind@openssh.com") + string(host) + string(session)
+                    + string(signature) + flag)[0]
+
+        """
+
     @Test func `a connection that tells a host without its signature gets no key that is for a host`() throws {
         let sandbox = try unlocked()
         _ = try sandbox.sandbox.file(
             """
-            import base64, os, socket, struct
-            def string(text): return struct.pack(">I", len(text)) + text
-            class Agent:
-                def __init__(self):
-                    self.socket = socket.socket(socket.AF_UNIX); self.socket.connect(os.environ["SSH_AUTH_SOCK"])
-                    self.stream = self.socket.makefile("rb")
-                def ask(self, body):
-                    self.socket.sendall(string(body))
-                    size = self.stream.read(4)
-                    return self.stream.read(struct.unpack(">I", size)[0]) if size else b""
-                def bind(self, host, session, signature, flag=b"\\0"):
-                    return self.ask(b"\\x1b" + string(b"session-bind@openssh.com") + string(host) + string(session)
-                        + string(signature) + flag)[0]
+            from client import *
             host = base64.b64decode(open("host.pub").read().split()[1])
             key = base64.b64decode(open("three.pub").read().split()[1])
             def login(session):
@@ -371,6 +458,7 @@ import Testing
                 removed = agent.ask(b"\\x12" + string(key))[0]
                 print(answers == (5, False, 5), removed, agent.ask(b"\\x0b")[4])
             """.utf8, "lies.py")
+        _ = try sandbox.sandbox.file(Self.client.utf8, "client.py")
         let result = try run(
             Self.destinations + """
                 bound "$me@server"

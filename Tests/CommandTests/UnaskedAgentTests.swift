@@ -67,6 +67,62 @@ import Testing
         #expect(result.text == once + once + "8\n", "\(result.text) \(result.errors)")
     }
 
+    /// Its lock ends by itself, so what is elsewhere kept until the lock is kept here until the user ends it.
+    @Test func `a lock that ends by itself takes nothing from what guards the keys`() throws {
+        let sandbox = try made()
+        let result = try run(
+            """
+            ssh-keygen -q -t ed25519 -N '' -C laptop -f one; ssh-keygen -q -t ed25519 -N '' -f host
+            printf 'server %s\\n' "$(cut -d' ' -f1,2 host.pub)" > known
+            printf '#!/bin/sh\\ncat "$HOME/phrase"\\n' > ask; chmod 700 ask
+            export SSH_ASKPASS=$HOME/ask SSH_ASKPASS_REQUIRE=force DISPLAY=none
+            sign() { ssh-keygen -Y sign -q -f one.pub -n file < known > sig 2> /dev/null && echo signed || echo refused; }
+            open() { "$HOLDFAST" status --json | grep -o '"isUnlocked": *[a-z]*' | grep -c true; }
+            "$HOLDFAST" unlock > /dev/null 2>&1
+            "$HOLDFAST" ssh import item < one > /dev/null
+            eval "$("$HOLDFAST" ssh agent)"
+            ssh-add -q -H known -h server one
+            sign; "$HOLDFAST" lock 2> /dev/null; sign
+            ssh-add -L | cut -d' ' -f3; open
+            echo right > phrase; ssh-add -q -x 2> /dev/null
+            "$HOLDFAST" lock 2> /dev/null
+            ssh-add -L; open
+            echo wrong > phrase; ssh-add -q -X 2> /dev/null || echo wrong
+            echo right > phrase; ssh-add -q -X 2> /dev/null; ssh-add -L | cut -d' ' -f3
+            sign; ssh-add -q -D; "$HOLDFAST" lock 2> /dev/null; sign
+            """, in: sandbox)
+        #expect(
+            result.text
+                == "refused\nrefused\nitem\n1\nThe agent has no identities.\n0\nwrong\nitem\nrefused\nsigned\n",
+            "\(result.text) \(result.errors)")
+    }
+
+    @Test func `a host that the agent is forwarded to opens nothing`() throws {
+        let sandbox = try made()
+        _ = try sandbox.sandbox.file(SSHAgentTests.client.utf8, "client.py")
+        let result = try run(
+            """
+            ssh-keygen -q -t ed25519 -N '' -C laptop -f one
+            "$HOLDFAST" unlock > /dev/null 2>&1
+            "$HOLDFAST" ssh import one < one > /dev/null
+            eval "$("$HOLDFAST" ssh agent)"
+            "$HOLDFAST" lock 2> /dev/null
+            cat > host.py <<'END'
+            from client import *
+            key = base64.b64decode(open("one.pub").read().split()[1])
+            sign = b"\\x0d" + string(key) + string(b"data") + bytes(4)
+            host = Agent()
+            host.bind(b"x", b"s", b"", b"\\1")
+            print(host.ask(b"\\x0b")[4], host.ask(sign)[0], host.ask(b"\\x13")[0])
+            status = subprocess.run([os.environ["HOLDFAST"], "status", "--json"], capture_output=True).stdout
+            print(b'"isUnlocked":true' in status.replace(b" ", b""))
+            print(Agent().ask(b"\\x0b")[4], host.ask(sign)[0])
+            END
+            python3 host.py
+            """, in: sandbox)
+        #expect(result.text == "0 5 5\nFalse\n1 14\n", "\(result.text) \(result.errors)")
+    }
+
     @Test(.enabled(if: PrivateBus.isInstalled, "dbus-daemon is not installed"))
     func `programs on the session bus get theirs without an unlock, and after a lock`() throws {
         let sandbox = try made()

@@ -49,6 +49,8 @@ extension Agent {
         case .success:
             if unlock.method == .passcode { noteEnrollment() }
             noteUnasked()
+            // What was kept over the lock is for a vault that opens by itself, which this one no longer does.
+            if !lock.isUnlocked, unasked == nil { ssh?.forget(keepingGuards: false) }
             let limits = unlock.limits.bounded(by: vault.authenticatedPolicy?.lockTiming)
             let reason = lock.endUnlock(unlock.prompt, by: unlock.method, opened: limits, clock.now())
             if let reason = reason ?? (endsAt == nil ? nil : .ended) { dropKeys(because: reason) }
@@ -92,7 +94,8 @@ extension Agent {
     func dropKeys(because reason: LogLockReason) {
         dropReason = dropReason ?? reason
         endedChange = takeChange() ?? endedChange
-        ssh?.forget()
+        // A vault that opens by itself has no lock that only the user ends.
+        ssh?.forget(keepingGuards: unasked != nil)
         endLeases()
         secrets?.tellLocked(true)
         for connection in Array(connections.values) {

@@ -22,6 +22,18 @@ final class Gate: Sendable {
             case .vault: .vault(name)
             }
         }
+
+        init(target: LeaseTarget, rule: AskRule, tags: [String], name: String) {
+            (self.target, self.rule, self.tags, self.name) = (target, rule, tags, name)
+        }
+
+        /// What an item's tags say.
+        init(_ item: borrowing Item, _ path: RecordPath) {
+            let tags = item.tags
+            self.init(
+                target: .item(path, id: item.id.bytes), rule: AskRule(tags: tags), tags: tags,
+                name: path.collection == "default" ? path.name : "\(path.collection)/\(path.name)")
+        }
     }
 
     private let allowed: [Closed]
@@ -47,11 +59,7 @@ final class Gate: Sendable {
 
     /// - Throws: `notAllowed` for what is to be asked for; the caller's work ends there, and may be done again.
     func pass(_ item: borrowing Item, _ path: RecordPath) throws(VaultError) {
-        let tags = item.tags
-        try pass(
-            Closed(
-                target: .item(path, id: item.id.bytes), rule: AskRule(tags: tags), tags: tags,
-                name: path.collection == "default" ? path.name : "\(path.collection)/\(path.name)"))
+        try pass(Closed(item, path))
     }
 
     func pass(_ what: Closed) throws(VaultError) {

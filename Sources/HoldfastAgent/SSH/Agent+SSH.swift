@@ -115,10 +115,13 @@ extension Agent {
             return answer(bind(client, binding, body) ? SSHAgentReply.success : SSHAgentReply.failure, client)
         }
         if case .unlock(let passphrase) = request {
+            // A host that guessed would spend the user's attempts.
+            guard !client.isForwarded else { return answer(SSHAgentReply.failure, client) }
             let isRight = body.bytes.withBytes { ssh.unlock($0.extracting(passphrase)) }
             return answer(isRight ? SSHAgentReply.success : SSHAgentReply.failure, client)
         }
-        if !isOpen, !ssh.isLocked, !hasWaited, wait(client, { self.handle(request, body, client, $0, hasWaited: true) })
+        if !isOpen, !ssh.isLocked, !hasWaited, !client.isForwarded,
+            wait(client, { self.handle(request, body, client, $0, hasWaited: true) })
         {
             return
         }
@@ -133,30 +136,36 @@ extension Agent {
         switch request {
         case .identities:
             begin(client) { _, _ in
-                let keys = try added + identities.keys(forwarded: isForwarded).filter { !hidden.contains($0.blob) }
+                let offer = try identities.offer(forwarded: isForwarded)
+                let keys =
+                    added.filter { !offer.withheld.contains($0.blob) }
+                    + offer.keys.filter { !hidden.contains($0.blob) }
                 return SSHAgentReply.identities(keys.map { ($0.blob, $0.comment) })
             }
         case .sign(let key, let data):
             let wanted = body.bytes.withBytes { $0.extracting(key).array }
-            let isConfirmed = ssh.confirmed.contains(wanted)
+            let isConfirmed = ssh.needsConfirmation(wanted)
             let isAllowed = body.bytes.withBytes {
                 ssh.allows(wanted, to: $0.extracting(data), for: client.sessions)
             }
             guard isAllowed else { return answer(SSHAgentReply.failure, client) }
             begin(client) { gate, isForChip in
-                let found: SSHKey?
-                if let key = added.first(where: { $0.blob == wanted }) {
-                    let rule: AskRule = isConfirmed ? .eachTime : .never
-                    try gate.pass(Gate.Closed(target: .sshKey(wanted), rule: rule, tags: [], name: key.comment))
-                    found = key
-                } else {
-                    found = try identities.key(wanted, forwarded: isForwarded) {
-                        (item, name, collection) throws(VaultError) in
-                        guard let path = RecordPath(collection: collection, name: name) else { throw .noSuchRecord }
-                        try gate.pass(item, path)
-                    }
+                // What an item says of a key holds for what was added too, and the other way round: the strictest of all is asked.
+                var closed: Gate.Closed?
+                let item = try identities.key(wanted, forwarded: isForwarded) {
+                    (item, name, collection) throws(VaultError) in
+                    guard let path = RecordPath(collection: collection, name: name) else { throw .noSuchRecord }
+                    let next = Gate.Closed(item, path)
+                    if closed.map({ next.rule.isStricter(than: $0.rule) }) ?? true { closed = next }
                 }
-                guard let found else { return SSHAgentReply.failure }
+                guard let found = added.first(where: { $0.blob == wanted }) ?? item else {
+                    return SSHAgentReply.failure
+                }
+                if isConfirmed {
+                    let name = item?.comment ?? found.comment
+                    closed = Gate.Closed(target: .sshKey(wanted), rule: .eachTime, tags: [], name: name)
+                }
+                if let closed { try gate.pass(closed) }
                 guard !found.isInChip || isForChip else { return nil }
                 let signature = try body.bytes.withBytes { try found.sign($0.extracting(data)) }
                 return SSHAgentReply.signature(found.kind, signature)
@@ -164,26 +173,25 @@ extension Agent {
         case .add(let layout, let constraints):
             let key = body.bytes.withBytes { try? SSHKey(layout, in: $0, lifetime: .longLived) }
             guard let key,
-                ssh.add(key, constraints, for: client.sessions, now: clock.now().milliseconds)
+                ssh.add(
+                    key, constraints, for: client.sessions, isForwarded: isForwarded, now: clock.now().milliseconds)
             else { return answer(SSHAgentReply.failure, client) }
             answer(SSHAgentReply.success, client)
         case .remove(let key):
             let named = body.bytes.withBytes { $0.extracting(key).array }
-            let isGone = !hidden.contains(named) && ssh.remove(named, isForwarded: client.isForwarded)
+            let isGone = !hidden.contains(named) && ssh.remove(named, isForwarded: isForwarded)
             answer(isGone ? SSHAgentReply.success : SSHAgentReply.failure, client)
         case .removeAll:
-            ssh.removeAll(isForwarded: client.isForwarded)
+            ssh.removeAll(isForwarded: isForwarded)
             answer(SSHAgentReply.success, client)
         case .lock(let passphrase):
-            guard let copy = try? body.bytes.copy(passphrase, lifetime: .longLived) else {
-                return answer(SSHAgentReply.failure, client)
-            }
-            answer(ssh.lock(copy) ? SSHAgentReply.success : SSHAgentReply.failure, client)
+            let isShut = !isForwarded && body.bytes.withBytes { ssh.lock($0.extracting(passphrase)) }
+            answer(isShut ? SSHAgentReply.success : SSHAgentReply.failure, client)
         case .bind, .unlock, .unknown: answer(SSHAgentReply.failure, client)
         }
     }
 
-    /// Has a vault that opens without asking opened for an SSH program.
+    /// Has a vault that opens without asking opened for an SSH program of this machine. A host could not open it itself, as those can.
     private func wait(_ client: SSHConnection, _ then: @escaping (SSHFace) -> Void) -> Bool {
         let isOpening = openUnasked {
             guard let ssh = self.ssh, ssh.clients[client.number] === client else { return }

@@ -135,6 +135,12 @@ extension Scene {
         #expect(try ask([13] + string(blob) + string(Array("data".utf8)) + [0, 0, 0, 0], socket).first == 14)
     }
 
+    /// Locks or unlocks what SSH programs get.
+    /// - Returns: Whether the agent did.
+    func ssh(locks: Bool, _ passphrase: String, _ socket: String) throws -> Bool {
+        try ask([locks ? 22 : 23] + string(Array(passphrase.utf8)), socket) == [6]
+    }
+
     private func string(_ bytes: [UInt8]) -> [UInt8] {
         var writer = SSHWriter()
         writer.string(bytes)
