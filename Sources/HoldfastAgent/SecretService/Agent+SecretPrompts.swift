@@ -52,6 +52,8 @@ extension Agent {
     private func showSecretPrompt(_ number: UInt64, problem: String = "") {
         guard let face = secrets, let prompt = face.prompts[number] else { return }
         if isServingSecrets { return endSecretPrompt(number, isDismissed: false) }
+        // Nothing could be asked for that opens it: its user has to.
+        if unasked != nil, face.isBehindProxy(prompt.client) { return endSecretPrompt(number, isDismissed: true) }
         let isOpening = openUnasked { [weak self] in
             guard let self else { return }
             endSecretPrompt(number, isDismissed: !isServingSecrets)

@@ -93,9 +93,10 @@ extension Agent {
         }
     }
 
-    /// Has a vault that opens without asking opened for a program.
+    /// Has a vault that opens without asking opened for a program; not for one in a sandbox.
     private func wait(_ call: BusCall, _ face: SecretServiceFace) -> Bool {
-        openUnasked {
+        guard unasked != nil, !face.isBehindProxy(call.sender) else { return false }
+        return openUnasked {
             guard self.secrets === face else { return }
             self.take(call, face, hasWaited: true)
         }

@@ -69,8 +69,12 @@ final class SecretServiceFace {
     /// process are one for as long as it is connected.
     func asker(_ client: String) -> (peer: Peer, asker: LeaseAsker)? {
         guard let (peer, process) = find(client) else { return nil }
-        let isForwarded = ProgramFile.path(of: peer.process).map(SecretServiceFace.isProxy) ?? false
-        return (peer, peer.asker(claimed: nil, isForwarded: isForwarded) { process.isAlive })
+        return (peer, peer.asker(claimed: nil, isForwarded: isBehindProxy(client)) { process.isAlive })
+    }
+
+    /// Whether what calls is in a sandbox, and could not open the vault itself.
+    func isBehindProxy(_ client: String) -> Bool {
+        find(client).flatMap { ProgramFile.path(of: $0.peer.process) }.map(SecretServiceFace.isProxy) ?? false
     }
 
     /// Programs in sandboxes all have the same one in between, which cannot be told apart by its file. Flatpak calls its own copy by another
