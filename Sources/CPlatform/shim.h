@@ -28,6 +28,13 @@ static inline int cplatform_memfd_secret(void) {
 #endif
 }
 
+// memfd_create(2): a file in memory that no folder names. Nothing that can be run as a program, which some systems demand; kernels
+// before 6.3 do not know that flag.
+static inline int cplatform_memfd(const char *name) {
+    int file = (int)syscall(SYS_memfd_create, name, 1 /* MFD_CLOEXEC */ | 8 /* MFD_NOEXEC_SEAL */);
+    return file >= 0 || errno != EINVAL ? file : (int)syscall(SYS_memfd_create, name, 1);
+}
+
 // Whether a file lies in memory (tmpfs, ramfs); -1 when the kernel does not say. Swift does not import statfs.
 static inline int cplatform_is_memory(int descriptor) {
     struct statfs status;

@@ -553,26 +553,51 @@ import Testing
         #expect(result.text == "The agent has no identities.\nrefused\nwrong\n2\n", "\(result.text) \(result.errors)")
     }
 
-    @Test func `a key with a passphrase is stored without it, and other keys are refused`() throws {
+    /// It has no name, so neither a signal nor its absence leaves one.
+    @Test func `the copy of a key whose passphrase is asked for goes however the import ends`() throws {
+        let sandbox = try AgentSandbox()
         let memory = "/dev/shm/holdfast-\(UUID().uuidString)"
         try FileManager.default.createDirectory(
             atPath: memory, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
         defer { try? FileManager.default.removeItem(atPath: memory) }
+        let file = try sandbox.file(
+            """
+            cd "$HOME"; umask 077
+            ssh-keygen -q -t ed25519 -N 'secret words' -a 1 -f five
+            cat > ask <<'END'
+            #!/bin/sh
+            read -r name word state parent rest < /proc/$PPID/stat; kill -"$SIGNAL" "$parent"
+            END
+            chmod 700 ask
+            export SSH_ASKPASS=$HOME/ask SSH_ASKPASS_REQUIRE=force DISPLAY=none XDG_RUNTIME_DIR=\(memory)
+            for SIGNAL in HUP INT TERM KILL; do
+                export SIGNAL; "$HOLDFAST" ssh import five --in five > /dev/null 2>&1; echo $?
+            done
+            ls -A "$XDG_RUNTIME_DIR"
+            """.utf8)
+        let result = try sandbox.sandbox.run(
+            "/bin/bash", raw: [Array(file.utf8)],
+            environment: sandbox.variables.merging(["HOLDFAST": Program.path]) { $1 })
+        #expect(result.text == "129\n130\n143\n137\n", "\(result.text) \(result.errors)")
+    }
+
+    @Test func `a key with a passphrase is stored without it, and other keys are refused`() throws {
         let sandbox = try unlocked()
         _ = try sandbox.sandbox.file((Prepared.passcode + "\n").utf8, "passcode")
         let result = try run(
             """
             printf '#!/bin/sh\\necho secret words\\n' > ask; chmod 700 ask
-            export SSH_ASKPASS=$HOME/ask SSH_ASKPASS_REQUIRE=force DISPLAY=none XDG_RUNTIME_DIR=\(memory)
+            export SSH_ASKPASS=$HOME/ask SSH_ASKPASS_REQUIRE=force DISPLAY=none XDG_RUNTIME_DIR=
             import() { "$HOLDFAST" ssh import "$@" --passcode-fd 5 5< passcode; }
             ssh-keygen -q -t ed25519 -N 'secret words' -a 1 -C locked -f five
             import five --in five 2> error | cmp - five.pub && echo imported
-            ls -A "$XDG_RUNTIME_DIR"
+            import again --in five 2> error 3> other | cmp - five.pub && echo again
             ssh-keygen -q -t rsa -b 2048 -N '' -f six
             import six --in six 2> error || grep -o 'only SSH keys' error
             echo no key | import seven 2> error || grep -o 'no private key' error
             grep tag error
             """, in: sandbox)
-        #expect(result.text == "imported\nonly SSH keys\nno private key\n", "\(result.text) \(result.errors)")
+        #expect(
+            result.text == "imported\nagain\nonly SSH keys\nno private key\n", "\(result.text) \(result.errors)")
     }
 }

@@ -25,8 +25,8 @@ extension Command {
         details: [
             "Stores a private key of OpenSSH's, of the kind Ed25519 or ECDSA P-256, from standard input or --in, and prints "
                 + "the public key. The vault encrypts it, so it is stored without its passphrase.",
-            "A key with a passphrase is decrypted by ssh-keygen, which asks you for it, in a copy that exists for a moment in "
-                + "$XDG_RUNTIME_DIR, in memory.",
+            "A key with a passphrase is decrypted by ssh-keygen, which asks you for it, in a copy in memory that has no name and "
+                + "leaves nothing behind.",
         ],
         example: "holdfast ssh import laptop --in ~/.ssh/id_ed25519",
         places: [.recordName],

@@ -43,58 +43,27 @@ enum SSHKeyFile {
         return try buffer.prefix(size)
     }
 
-    /// Has ssh-keygen take the passphrase off a copy, in a folder of its own in memory: no library that we use derives keys as
-    /// OpenSSH does (bcrypt_pbkdf). It asks on the terminal, or through `SSH_ASKPASS`.
+    /// Has ssh-keygen take the passphrase off a copy: no library that we use derives keys as OpenSSH does (bcrypt_pbkdf). It asks on the
+    /// terminal, or through `SSH_ASKPASS`. The copy has no name, so nothing of it is left, however we end.
     private static func decrypted(_ text: borrowing SecretBytes) throws(CommandError) -> SecretBytes {
-        guard let runtime = try HomeFolder.runtime() else { throw .noPlace }
-        var name = Array("\(runtime)/holdfast-key.XXXXXX".utf8CString)
-        guard let made = unsafe mkdtemp(&name) else { throw .failure("system", "\(runtime): \(SystemError.last)") }
-        let folder = unsafe String(cString: made)
-        let file = folder + "/key"
-        defer {
-            unsafe unlink(file)
-            unsafe rmdir(folder)
-        }
-        let copy = unsafe open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        guard copy >= 0 else { throw .failure("system", "\(folder): \(SystemError.last)") }
-        defer { close(copy) }
-        guard MemoryFiles.contains(copy) else { throw .noPlace }
-        try text.withBytes { text throws(CommandError) in try Descriptors.write(text, to: copy) }
         guard let program = ProgramPath.find("ssh-keygen") else {
             throw .failure("notStarted", "ssh-keygen, which takes the passphrase off, is not installed")
         }
-        let status = try ask(program, ["ssh-keygen", "-q", "-p", "-N", "", "-f", file])
-        guard status == 0 else {
+        guard let copy = MemoryFiles.make() else {
+            throw .failure(
+                "system",
+                "the key cannot be decrypted in memory: \(SystemError.last); remove its passphrase with ssh-keygen -p")
+        }
+        defer { close(copy) }
+        try text.withBytes { text throws(CommandError) in try Descriptors.write(text, to: copy) }
+        let words = [program, "-q", "-p", "-N", "", "-f", "/proc/self/fd/\(ChildProcess.file)"]
+        // What it says is for the user; standard output is for the public key.
+        var child = try ChildProcess(
+            words, input: STDIN_FILENO, output: STDERR_FILENO, errors: STDERR_FILENO, file: copy)
+        guard child.wait() == 0 else {
             throw CommandError(.refused, code: "wrongPasscode", "ssh-keygen did not decrypt the key")
         }
-        // It may have written a new file in place of the copy.
-        return try content(file)
+        guard lseek(copy, 0, SEEK_SET) == 0 else { throw .failure("input", "the key: \(SystemError.last)") }
+        return try content(copy)
     }
-
-    private static func ask(_ program: String, _ words: [String]) throws(CommandError) -> Int32 {
-        #if os(Linux) && !canImport(Darwin)
-        var actions = unsafe posix_spawn_file_actions_t()
-        #else
-        var actions: posix_spawn_file_actions_t?
-        #endif
-        unsafe posix_spawn_file_actions_init(&actions)
-        defer { unsafe posix_spawn_file_actions_destroy(&actions) }
-        // What it says is for the user; standard output is for the public key.
-        unsafe posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO)
-        var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
-        defer { unsafe arguments.forEach { unsafe free($0) } }
-        var process: pid_t = 0
-        let error = unsafe posix_spawn(&process, program, &actions, nil, &arguments, environ)
-        guard error == 0 else { throw .failure("notStarted", "ssh-keygen: \(SystemError(error))") }
-        var status: Int32 = 0
-        while unsafe waitpid(process, &status, 0) == -1, errno == EINTR {}
-        return status
-    }
-}
-
-extension CommandError {
-    fileprivate static let noPlace = CommandError.failure(
-        "system",
-        "$XDG_RUNTIME_DIR is not a folder in memory, where the key could be decrypted; remove its passphrase with ssh-keygen -p"
-    )
 }

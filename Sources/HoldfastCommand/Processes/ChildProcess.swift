@@ -4,8 +4,11 @@ internal import SystemCalls
 
 /// Another program, started for the user: an editor, a clipboard tool, gpg.
 ///
-/// It gets the three standard descriptors that are named and no other, and the signals as a shell would give them.
+/// It gets the descriptors that are named and no other, and the signals as a shell would give them.
 struct ChildProcess: ~Copyable {
+    /// The descriptor as which it gets a file.
+    static let file: Int32 = 3
+
     let id: pid_t
     /// The raw status; nil while it runs.
     private var status: Int32?
@@ -13,10 +16,12 @@ struct ChildProcess: ~Copyable {
     /// - Parameters:
     ///   - words: Its path and its arguments; a path without a slash is looked up in `$PATH`.
     ///   - input: Its standard input; nothing when nil. Likewise for the others.
+    ///   - file: What it gets as ``file``.
     ///   - isApart: Whether it gets a session of its own, without the terminal.
     /// - Throws: A failure with the system's words.
     init(
-        _ words: [String], input: Int32? = nil, output: Int32? = nil, errors: Int32? = nil, isApart: Bool = false
+        _ words: [String], input: Int32? = nil, output: Int32? = nil, errors: Int32? = nil, file: Int32? = nil,
+        isApart: Bool = false
     ) throws(CommandError) {
         #if os(Linux) && !canImport(Darwin)
         var actions = unsafe posix_spawn_file_actions_t()
@@ -37,8 +42,10 @@ struct ChildProcess: ~Copyable {
                     &actions, number, "/dev/null", number == 0 ? O_RDONLY : O_WRONLY, 0)
             }
         }
+        if let file { unsafe posix_spawn_file_actions_adddup2(&actions, file, ChildProcess.file) }
+        let last = file == nil ? STDERR_FILENO : ChildProcess.file
         // What our own parents left open, or a library opened: a lock or a pipe would live as long as the program.
-        for stranger in Folder.names("/proc/self/fd").compactMap({ Int32($0) }) where stranger > 2 {
+        for stranger in Folder.names("/proc/self/fd").compactMap({ Int32($0) }) where stranger > last {
             unsafe posix_spawn_file_actions_addclose(&actions, stranger)
         }
         unsafe posix_spawnattr_init(&attributes)
