@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// `edit` with editors that are scripts: what they do, what they leave, and what goes wrong.
@@ -134,6 +135,31 @@ import Testing
         let pid = try #require(
             Int32(String(decoding: try sandbox.bytes("pid"), as: UTF8.self).trimmingCharacters(in: .newlines)))
         #expect(kill(pid, 0) != 0)
+        #expect(try leftNothing(sandbox))
+    }
+
+    /// The agent stands still, so the command is caught between its editor and its end.
+    @Test(arguments: [SIGTERM, SIGHUP, SIGINT, SIGQUIT])
+    func `a command that is ended behind its editor leaves nothing`(_ number: Int32) throws {
+        let sandbox = try opened()
+        defer { try? end(sandbox) }
+        let agent = pid_t(try #require(try sandbox.agent()?["process"] as? Int))
+        let variables = try editor(sandbox, "kill -STOP \(agent); sed -i 's/hunter2/new one/' \"$1\"")
+        let edited = try sandbox.run(
+            raw: ["edit", "mail"].map { Array($0.utf8) }, environment: variables
+        ) { command in
+            // While the editor runs, the command has a handler for SIGTERM.
+            let isBehind = Patience.wait {
+                let status = try? String(contentsOfFile: "/proc/\(command)/status", encoding: .utf8)
+                let line = status?.split(separator: "\n").first { $0.hasPrefix("SigCgt:") }
+                let caught = line.flatMap { UInt64($0.split(separator: "\t").last ?? "", radix: 16) }
+                return sandbox.sandbox.exists("paths") && caught.map { $0 & 1 << UInt64(SIGTERM - 1) == 0 } ?? true
+            }
+            #expect(isBehind)
+            kill(command, number)
+            kill(agent, SIGCONT)
+        }
+        #expect(edited.code == 1000 + number, "\(edited.errors)")
         #expect(try leftNothing(sandbox))
     }
 

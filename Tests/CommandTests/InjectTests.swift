@@ -52,6 +52,41 @@ import Testing
         #expect(broken.code == 2 && broken.errors.contains("line 2") && broken.output.isEmpty)
     }
 
+    /// It gets its name by another one, under which a kill can leave it.
+    @Test func `what a killed command left beside its file is removed by the next one`() throws {
+        let sandbox = try sandbox()
+        let template = try sandbox.file(Self.template.utf8)
+        let folder = "/dev/shm/holdfast-\(UUID().uuidString)"
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let products = URL(fileURLWithPath: Program.path).deletingLastPathComponent().path
+        func inject(killedAt call: Int) throws -> Int32 {
+            let words = ["inject", "--in", template, "--out", folder + "/result", "--replace"]
+            let preloaded = ProcessInfo.processInfo.environment["LD_PRELOAD"].map { [$0] } ?? []
+            let faults = [
+                "LD_PRELOAD": (preloaded + [products + "/libFaultInjection.so"]).joined(separator: ":"),
+                "HOLDFAST_FAULT_UNDER": folder, "HOLDFAST_FAULT": "kill", "HOLDFAST_FAULT_AT": "\(call)",
+            ]
+            return try sandbox.run(
+                raw: words.map { Array($0.utf8) }, passcode: Prepared.passcode, environment: faults
+            ).code
+        }
+        #expect(try inject(killedAt: 1000) == 0)
+        var most = 1
+        for call in 1...100 {
+            let code = try inject(killedAt: call)
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+            most = max(most, names.count)
+            #expect(names.count <= 2)
+            if code == 0 {
+                #expect(names == ["result"])
+                break
+            }
+            #expect(code == 1009)
+        }
+        #expect(most == 2, "no call lies between the two names")
+    }
+
     @Test func `a file is only the user's, is new, and lies in memory`() throws {
         let sandbox = try sandbox()
         let template = try sandbox.file(Self.template.utf8)

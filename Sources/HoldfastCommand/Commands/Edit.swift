@@ -42,6 +42,11 @@ private func editItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     if let path = arguments[Options.qrPicture] { return try setCode(QRPicture.code(in: path), access, arguments) }
     if !arguments[Options.attach].isEmpty { return try addFiles(access, arguments) }
     let found = try access.find(arguments[place: 0], in: arguments[Options.itemCollection])
+    // What ends this command waits until the text is gone, but where the editor runs or something is asked: there it is watched for.
+    return try HeldSignals.during { () throws(CommandError) in try editText(found, access) }
+}
+
+private func editText(_ found: borrowing FoundItem, _ access: ItemAccess) throws(CommandError) -> ExitCode {
     let folder = try EditFolder(runtime: try HomeFolder.runtime())
     if !folder.isInMemory {
         Output.note(

@@ -48,9 +48,16 @@ final class ResultFile {
         guard fchmod(descriptor, 0o600) == 0, fsync(descriptor) == 0 else {
             throw .failure("output", "\(path): \(SystemError.last)")
         }
+        // Between two names, the first one could be left.
+        try HeldSignals.during { () throws(CommandError) in try giveName() }
+        fsync(folder)
+    }
+
+    private func giveName() throws(CommandError) {
         let own = "/proc/self/fd/\(descriptor)"
-        let target = replaces ? ".\(name.utf8.count < 200 ? name : "result").\(getpid())" : name
-        if replaces { unsafe unlinkat(folder, target, 0) }
+        let first = ".\(name.utf8.count < 200 ? name : "result").holdfast-"
+        let target = replaces ? "\(first)\(getpid())" : name
+        if replaces { removeLeftovers(first) }
         guard unsafe linkat(AT_FDCWD, own, folder, target, AT_SYMLINK_FOLLOW) == 0 else {
             throw .failure(
                 "output", errno == EEXIST ? "\(path) exists; --replace replaces it" : "\(path): \(SystemError.last)")
@@ -60,7 +67,15 @@ final class ResultFile {
             unsafe unlinkat(folder, target, 0)
             throw .failure("output", "\(path): \(problem)")
         }
-        fsync(folder)
+    }
+
+    /// The first names that commands left which were killed, behind them the number of their process.
+    private func removeLeftovers(_ first: String) {
+        for left in Folder.names("/proc/self/fd/\(folder)") where left.utf8.starts(with: first.utf8) {
+            guard let process = pid_t(left.dropFirst(first.count)), process > 0 else { continue }
+            let isRunning = process != getpid() && (kill(process, 0) == 0 || errno != ESRCH)
+            if !isRunning { unsafe unlinkat(folder, left, 0) }
+        }
     }
 
     deinit {
