@@ -12,7 +12,7 @@ import VaultCore
 /// milliseconds that passed. It ends with its input, so that no test leaves one behind.
 ///
 /// The parts of a machine are named by the environment, of this program alone: SUBJECT_BUS, SUBJECT_PAM, SUBJECT_USER,
-/// SUBJECT_TPM, SUBJECT_PINENTRY, SUBJECT_SHARES (a file for shares); LISTEN_FDS as a service manager sets it; SUBJECT_PROMPT_PATIENCE is in milliseconds. SUBJECT_LOCKED_PAGES=1 goes without memory that the kernel hides, SUBJECT_TRACED=1 lets the test look at the
+/// SUBJECT_TPM, SUBJECT_PINENTRY, SUBJECT_SHARES (a file for shares); LISTEN_FDS as a service manager sets it; SUBJECT_PROMPT_PATIENCE and SUBJECT_FOLDER_PATIENCE are in milliseconds. SUBJECT_LOCKED_PAGES=1 goes without memory that the kernel hides, SUBJECT_TRACED=1 lets the test look at the
 /// process.
 ///
 /// Usage: AgentSubject HOME RUNTIME|- IDLE|- TIMEOUT|- PATIENCE. Standard output: `ready`, or the code of an error.
@@ -32,6 +32,9 @@ import VaultCore
             settings.pinentry = variable("SUBJECT_PINENTRY")
             if let patience = variable("SUBJECT_PROMPT_PATIENCE").flatMap({ UInt64($0) }) {
                 settings.promptPatience = patience
+            }
+            if let patience = variable("SUBJECT_FOLDER_PATIENCE").flatMap({ UInt64($0) }) {
+                settings.folderPatience = patience
             }
             settings.passed = try PassedSockets.take()
             name(&settings)

@@ -177,9 +177,20 @@ import VaultStorage
         try agent.unlock()
         let client = try agent.client()
         try FileManager.default.removeItem(atPath: agent.home)
-        // The folder cannot be asked for its socket any more; who is connected already can.
-        #expect(errorCode { try client.remove(path("name")) } == .noVault)
+        // The folder cannot be asked for its socket any more. Who is connected already meets no keys, or no agent.
+        let code = errorCode { try client.remove(path("name")) }
+        #expect(code == .locked || code == .agentUnavailable)
         #expect(agent.waitForEnd() == 0)
+    }
+
+    /// Nobody asks it for anything, and nobody can.
+    @Test(arguments: ["home", "runtime"])
+    func `an agent whose folder was removed ends by itself`(_ name: String) throws {
+        let agent = try TestAgent(Scratch(), parts: ["SUBJECT_FOLDER_PATIENCE": "50"])
+        try agent.unlock()
+        try FileManager.default.removeItem(atPath: name == "home" ? agent.home : agent.scratch.runtime)
+        #expect(Patience.wait { !agent.isRunning })
+        #expect(agent.isRunning || agent.waitForEnd() == 0)
     }
 
     /// Two at once, one after another, one killed: always exactly one, and the next is not hindered by what is left.

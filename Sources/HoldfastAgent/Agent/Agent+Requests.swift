@@ -108,12 +108,6 @@ extension Agent {
         }
     }
 
-    /// Whether the folder was removed: no client can ask for this vault any more.
-    private var isHomeGone: Bool {
-        var status = stat()
-        return unsafe fstat(vault.home.descriptor, &status) == 0 && status.st_nlink == 0
-    }
-
     private var processID: UInt32 { UInt32(bitPattern: getpid()) }
 
     private var status: AgentStatus {
@@ -177,7 +171,6 @@ extension Agent {
             if let connection = connections[number], connection.hears { send(reply, to: connection) }
         case .lock:
             isDroppingKeys = false
-            if isHomeGone { end() }
         case .ssh(let number, let outcome): finishSSH(number, outcome)
         case .sshForChip(let number, let gate): signInChip(number, gate)
         case .secrets(let number, let found, let outcome): finishSecrets(number, found, outcome)

@@ -84,6 +84,8 @@ package final class Agent {
     /// Since when it is not needed; ms of the agent's clock.
     var restsSince: UInt64?
     private var armed: BootInstant?
+    /// The vault's folder and that of the sockets, where the file system counts a folder's links.
+    private let counted: [Int32]
     /// What poll(2) told of each descriptor.
     private var ready: [Int32: Int16] = [:]
 
@@ -139,6 +141,7 @@ package final class Agent {
         asking = Lane(threads: 1, queue: 8, completions, awaited: .byNothing)
         prompting = Lane(threads: PromptQueue.mostOpen, queue: PromptQueue.mostOpen, completions)
         folder = try SocketFolder.make(runtime: settings.runtime, home: vault.home.descriptor)
+        counted = [vault.home.descriptor, folder.descriptor].filter { !Agent.hasNoLink($0) }
         socketName = try Profile(home: vault.home.descriptor).socketName
         // Only the process with the claim gets here, so an existing socket belongs to a dead agent.
         if try folder.holds(socketName) { folder.remove(socketName) }
@@ -167,6 +170,7 @@ package final class Agent {
             for event in watch?.takeEvents() ?? [] { hear(event) }
             // The names that were asked for. Before anybody is told that the vault is locked.
             if takeCompletions() { WorkingMemory.wipeAll() }
+            if isCutOff { end() }
             serve()
             accept()
             runSSH()
@@ -199,6 +203,14 @@ package final class Agent {
     var isQuiet: Bool {
         runningUnlock == nil && confirming == nil && !isDroppingKeys && dropReason == nil && completions.areQuiet
             && lockers.isEmpty
+    }
+
+    /// Whether the vault's folder or that of the sockets was removed: nobody can come any more, and nobody could lock it.
+    private var isCutOff: Bool { counted.contains { Agent.hasNoLink($0) } }
+
+    private static func hasNoLink(_ folder: Int32) -> Bool {
+        var status = stat()
+        return unsafe fstat(folder, &status) == 0 && status.st_nlink == 0
     }
 
     private func arm() {
@@ -237,39 +249,38 @@ extension Agent {
         for bus in watch?.descriptors ?? [] {
             waiting.append(pollfd(fd: bus.descriptor, events: bus.events, revents: 0))
         }
-        var deadline = endsAt
+        let now = MonotonicClock.milliseconds
+        var deadline = min(endsAt ?? .max, now + settings.folderPatience)
         for connection in connections.values {
             var events = connection.isReading ? POLLIN : 0
             if connection.hasOutput || connection.isContinuing { events |= POLLOUT }
             waiting.append(pollfd(fd: connection.socket, events: Int16(events), revents: 0))
             if let began = connection.began, connection.isReading {
-                deadline = min(deadline ?? .max, began + settings.messagePatience)
+                deadline = min(deadline, began + settings.messagePatience)
             }
-            if let end = connection.takesUntil { deadline = min(deadline ?? .max, end) }
+            if let end = connection.takesUntil { deadline = min(deadline, end) }
         }
-        let now = MonotonicClock.milliseconds
         if let ssh {
             waiting.append(pollfd(fd: ssh.listener, events: Int16(POLLIN), revents: 0))
             for client in ssh.clients.values {
                 let events = (client.isReading ? POLLIN : 0) | (client.hasOutput ? POLLOUT : 0)
                 waiting.append(pollfd(fd: client.socket, events: Int16(events), revents: 0))
-                if let began = client.began { deadline = min(deadline ?? .max, began + settings.messagePatience) }
+                if let began = client.began { deadline = min(deadline, began + settings.messagePatience) }
             }
             if let due = ssh.due {
                 let today = clock.now().milliseconds
-                deadline = min(deadline ?? .max, now + (due > today ? due - today : 0))
+                deadline = min(deadline, now + (due > today ? due - today : 0))
             }
         }
         if let restDue {
             let today = clock.now().milliseconds
-            deadline = min(deadline ?? .max, now + (restDue > today ? restDue - today : 0))
+            deadline = min(deadline, now + (restDue > today ? restDue - today : 0))
         }
         if let secrets {
             waiting.append(pollfd(fd: secrets.bus.descriptor, events: secrets.bus.events, revents: 0))
             if secrets.bus.hasMore { deadline = now }
         }
-        let patience = deadline.map { $0 > now ? Int32(clamping: $0 - now) : 0 } ?? -1
-        _ = unsafe poll(&waiting, nfds_t(waiting.count), patience)
+        _ = unsafe poll(&waiting, nfds_t(waiting.count), deadline > now ? Int32(clamping: deadline - now) : 0)
         ready = [:]
         for entry in waiting where entry.revents != 0 { ready[entry.fd] = entry.revents }
     }

@@ -37,6 +37,8 @@ package struct AgentSettings: Sendable {
     package var promptPatience: UInt64 = 60_000
     /// Milliseconds that a message may take from its first byte to its last.
     package var messagePatience: UInt64 = 10_000
+    /// Milliseconds after which it looks, when nothing else wakes it, whether its folders are still there.
+    package var folderPatience: UInt64 = 60_000
 
     package init(
         home: String, runtime: String? = nil, idle: UInt32? = nil, timeout: UInt32? = nil, program: String,
