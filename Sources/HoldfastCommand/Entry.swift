@@ -44,7 +44,7 @@ package enum Entry {
                 return try command.run(arguments)
             } catch {
                 if error.code == "wiped" { AgentAccess.endAfterWipe(arguments) }
-                throw error
+                throw error.fitting(arguments)
             }
         }
         return .done

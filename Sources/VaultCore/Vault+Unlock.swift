@@ -74,7 +74,7 @@ extension Vault {
     /// Opens the vault with the passcode. Takes as long as the key derivation.
     /// - Throws: `wrongPasscode` with the attempts that remain, `wiped` when it was the last one and self-destruct is on,
     ///   `damaged` when the passcode is right but the header or the database is not (nothing is counted),
-    ///   `invalidPasscode`, `outOfMemory`.
+    ///   `rollbackSuspected` when one of the two was put back to an earlier state, `invalidPasscode`, `outOfMemory`.
     /// - Parameters:
     ///   - passcode: What the user typed.
     ///   - attempt: Spent on it.
@@ -110,7 +110,7 @@ extension Vault {
     }
 
     /// Opens the vault with its recovery phrase; attempts are not counted, 256 bits cannot be guessed.
-    /// - Throws: `wrongPhrase`, `damaged`; a header that was changed is refused here and repaired by
+    /// - Throws: `wrongPhrase`, `rollbackSuspected`, `damaged`; a header that was changed is refused here and repaired by
     ///   ``recover(phrase:newPasscode:)``.
     /// - Parameters:
     ///   - phrase: The vault's phrase.
@@ -180,9 +180,23 @@ extension Vault {
     func install(
         _ keys: UnlockedKeys, evenIfDamaged: Bool = false, noting success: Success?
     ) throws(VaultError) {
-        let unlocked = try UnlockedVault(keys, in: home, evenIfDamaged: evenIfDamaged)
+        let unlocked = try joined(keys, evenIfDamaged: evenIfDamaged)
         if let success { note(success, keys) }
         gate.open(unlocked)
+    }
+
+    /// Keys of a header that was authenticated, with the records that are there.
+    /// - Throws: `rollbackSuspected` where the records are under other keys than the header that is on the disk still has;
+    ///   `keysChanged` where another process has written another header since; `damaged`.
+    func joined(_ keys: UnlockedKeys, evenIfDamaged: Bool = false) throws(VaultError) -> UnlockedVault {
+        do throws(VaultError) { return try UnlockedVault(keys, in: home, evenIfDamaged: evenIfDamaged) } catch {
+            // A change of keys writes the header first, so records are never ahead of the newest one.
+            guard error.code == .keysChanged, let header = try? HeaderFile.read(in: home),
+                header.vault == keys.vault, header.generation == keys.generation
+            else { throw error }
+            log.append(.rollbackReported)
+            throw .rollback("its header and its records are not of the same time")
+        }
     }
 }
 

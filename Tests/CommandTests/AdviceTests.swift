@@ -16,6 +16,18 @@ import Testing
         try check(try #require(Advice.on(code)))
     }
 
+    @Test(
+        arguments: VaultError.Code.Kind.allCases,
+        [[], [.device], [.passcode], [.device, .recoveryPhrase]] as [[SlotKind]])
+    func `advice that depends on what opens the vault names no way that is not there`(
+        _ code: VaultError.Code.Kind, _ slots: [SlotKind]
+    ) throws {
+        guard let advice = Advice.on(code, whereOpenBy: slots) else { return }
+        try check(advice)
+        #expect(slots.contains(.recoveryPhrase) || !advice.contains("holdfast recover"))
+        #expect(slots.contains(.passcode) || !advice.contains("--passcode"))
+    }
+
     @Test(arguments: IdentityError.Code.Kind.allCases)
     func `every code of the identity has advice that can be followed`(_ code: IdentityError.Code.Kind) throws {
         try check(try #require(Advice.on(code)))

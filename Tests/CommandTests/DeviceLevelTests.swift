@@ -31,6 +31,18 @@ import Testing
         return try result.jsonError()["code"] as? String
     }
 
+    @Test func `a share that is lost without a phrase is not said to be made up for`() throws {
+        #expect(try run(["init", "--device", "--file"], Self.nothing).code == 0)
+        try FileManager.default.removeItem(atPath: sandbox.home + "/shares")
+        let listed = try run(["list"], Self.nothing)
+        let raised = try sandbox.run(
+            "slots", "remove", "device", "--phrase-out-fd", "4", passcode: "correct horse",
+            descriptors: [4: .output(sandbox.path + "/words")], environment: Self.nothing)
+        for lost in [listed, raised] {
+            #expect(lost.code != 0 && lost.errors.contains("so only a backup is left"), "\(lost.errors)")
+        }
+    }
+
     /// The unit of the documents with a share in a file, as its comments say, and a program that shows what it was given.
     @Test func `a service gets its secrets as the example says`() throws {
         let unit = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -53,7 +65,11 @@ import Testing
             "enroll", "phrase", "--phrase-out-fd", "4", descriptors: [4: .output(words)], environment: Self.nothing)
         #expect(issued.code == 0, "\(issued.errors)")
         try FileManager.default.removeItem(atPath: sandbox.home + "/shares")
-        #expect(try code(run(["list", "--json"], Self.nothing)) == "shareLost")
+        let lost = try run(["list", "--json"], Self.nothing)
+        #expect(try code(lost) == "shareLost")
+        #expect(
+            lost.errors.contains("holdfast recover opens it") && !lost.errors.contains("passcode opens"),
+            "\(lost.errors)")
         let again = try run(["slots", "add", "device"], Self.nothing)
         #expect(again.code != 0 && again.errors.contains("no longer has the share"), "\(again.errors)")
         let recovered = try sandbox.run(
@@ -68,6 +84,31 @@ import Testing
             "get", "a", "--phrase-fd", "3", descriptors: [3: .file(words)], environment: Self.nothing)
         #expect(byPhrase.text == "kept", "\(byPhrase.errors)")
         #expect(try sandbox.run("verify", passcode: "correct horse", environment: Self.nothing).code == 0)
+    }
+
+    @Test func `a header that is put back with its share is called put back, and says what helps`() throws {
+        #expect(try run(["init", "--device", "--file"], Self.nothing).code == 0)
+        try put("kept", "a", Self.nothing)
+        let shares = sandbox.home + "/shares"
+        let old = try sandbox.bytes("home/header")
+        try FileManager.default.copyItem(atPath: shares, toPath: shares + "-old")
+        let raised = try sandbox.run(
+            "slots", "remove", "device", "--phrase-out-fd", "4", passcode: "correct horse",
+            descriptors: [4: .output(sandbox.path + "/words")], environment: Self.nothing)
+        #expect(raised.code == 0, "\(raised.errors)")
+        let new = try sandbox.bytes("home/header")
+        try Data(old).write(to: URL(fileURLWithPath: sandbox.home + "/header"))
+        try? FileManager.default.removeItem(atPath: shares)
+        try FileManager.default.moveItem(atPath: shares + "-old", toPath: shares)
+        for _ in 0..<2 {
+            let listed = try run(["list", "--json"], Self.nothing)
+            #expect(try listed.jsonError()["code"] as? String == "rollbackSuspected")
+            #expect(
+                listed.errors.contains("put the newer header back, or holdfast restore")
+                    && !listed.errors.contains("holdfast recover"), "\(listed.errors)")
+        }
+        try Data(new).write(to: URL(fileURLWithPath: sandbox.home + "/header"))
+        #expect(try sandbox.run("get", "a", passcode: "correct horse", environment: Self.nothing).text == "kept")
     }
 
     /// From the first command to a passcode and back; an old header opens nothing of what came after.

@@ -67,7 +67,8 @@ import VaultStorage
         // The thief's copy of the old header, in place of the new one: the old passcode finds nothing it can read.
         try home.write(oldHeader, to: "header")
         let stolen = try home.open()
-        #expect([.keysChanged, .damaged].contains(errorCode { try stolen.unlock("right") }))
+        #expect(errorCode { try stolen.unlock("right") } == .rollbackSuspected)
+        #expect(errorCode { try stolen.unlock(phrase: oldPhrase.phrase) } == .rollbackSuspected)
         #expect(!stolen.isUnlocked)
     }
 

@@ -31,7 +31,8 @@ import VaultFormat
                     #expect(try vault.get("name") == [2], "offset \(offset), bit \(bit)")
                 } catch let error as VaultError {
                     #expect(
-                        [.damaged, .keysChanged, .inputOutput].contains(error.code), "offset \(offset), bit \(bit)")
+                        [.damaged, .rollbackSuspected, .inputOutput].contains(error.code),
+                        "offset \(offset), bit \(bit)")
                 }
                 #expect(try vault.status().remainingAttempts == 5)
             }

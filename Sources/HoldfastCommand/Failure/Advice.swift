@@ -15,7 +15,7 @@ enum Advice {
         case .wrongPasscode, .delayed, .attemptsExhausted: recover
         case .noWayLeft: "if you have a backup from before, holdfast restore brings it back"
         case .wrongPhrase, .malformedPhrase: "compare the words with your sheet, and use the vault's sheet"
-        case .noRecoveryPhrase: "holdfast enroll phrase issues one, with the passcode"
+        case .noRecoveryPhrase: "holdfast enroll phrase issues one"
         case .noPIN: "holdfast enroll pin sets one, with the passcode"
         case .noPasscode:
             "holdfast slots remove device sets one where the vault opens without asking, else holdfast recover"
@@ -25,7 +25,7 @@ enum Advice {
         case .notPending: "holdfast self-destruct status shows what is in effect"
         case .receiptMismatch:
             "compare the key with the one that you wrote down; holdfast wipe and self-destruct printed it"
-        case .rollbackSuspected: recover
+        case .rollbackSuspected: putBack
         case .hardwareUnavailable:
             "holdfast doctor shows what is wrong; in place of a PIN use the passcode, in place of the passcode holdfast "
                 + "recover with the recovery phrase"
@@ -75,7 +75,7 @@ enum Advice {
         case .ownerBusy: "close the program that uses the sensor, or use the passcode: holdfast unlock --passcode"
         case .shareUnavailable: "unlock the keyring or wait for the chip, then try again; holdfast doctor shows which"
         case .shareLost:
-            "holdfast recover opens it with the recovery phrase and sets a passcode; a passcode that it has opens it too"
+            "holdfast status shows what else opens it; without a passcode or a recovery phrase only a backup is left"
         case .vaultMissing: "say where it is with --home"
         case .levelLowered: "holdfast status shows what is there; open it only if you put it there"
         case .levelContradicted:
@@ -89,6 +89,24 @@ enum Advice {
             "set XDG_RUNTIME_DIR as it was when the agent was started, or end the process \"holdfast agent\""
         case .notAllowed: "run the command again and allow it, on a terminal or with a pinentry program installed"
         case .agentProtocol: "holdfast lock --shut-down ends an agent of another version"
+        }
+    }
+
+    /// The same where it depends on what opens the vault; nil where it does not.
+    /// - Parameter slots: By the header that is there.
+    static func on(_ code: VaultError.Code.Kind, whereOpenBy slots: [SlotKind]) -> String? {
+        let (hasPasscode, hasPhrase) = (slots.contains(.passcode), slots.contains(.recoveryPhrase))
+        switch code {
+        case .rollbackSuspected where hasPhrase: return "\(putBack); \(recover)"
+        case .shareLost:
+            let ways = [
+                hasPasscode ? "holdfast unlock --passcode opens it with the passcode" : nil,
+                hasPhrase ? "holdfast recover opens it with the recovery phrase and sets a passcode" : nil,
+            ].compactMap(\.self)
+            return ways.isEmpty
+                ? "it has no passcode and no recovery phrase, so only a backup is left: holdfast restore brings one back"
+                : ways.joined(separator: "; ")
+        default: return nil
         }
     }
 
@@ -141,5 +159,6 @@ enum Advice {
         }
     }
 
+    private static let putBack = "put the newer header back, or holdfast restore brings a backup back"
     private static let recover = "if you have the recovery phrase, holdfast recover opens the vault with it"
 }

@@ -1,4 +1,5 @@
 internal import BetterAuth
+internal import CommandLineArguments
 package import Holdfast
 
 extension CommandError {
@@ -47,6 +48,18 @@ extension CommandError {
         case let error as IdentityError: self.init(error)
         default: self.init(VaultError(any: error))
         }
+    }
+
+    /// With the advice that fits the vault of a command line, where it depends on what opens that. The vault may be locked, so what
+    /// its header says is not proved.
+    func fitting(_ arguments: Arguments) -> CommandError {
+        guard let kind = VaultError.Code(word: code).kind, advice == Advice.on(kind),
+            Advice.on(kind, whereOpenBy: []) != nil || Advice.on(kind, whereOpenBy: [.recoveryPhrase]) != nil,
+            let status = try? Unlocking.find(arguments).status()
+        else { return self }
+        var error = self
+        error.advice = Advice.on(kind, whereOpenBy: status.slots) ?? advice
+        return error
     }
 
     /// The agent passes on codes of the identity as well.

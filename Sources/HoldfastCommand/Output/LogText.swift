@@ -115,7 +115,7 @@ package enum LogText {
         case .turnedAway: "an attempt was refused: delayed, or none left"
         case .biometricFailed: "a biometric prompt without a match"
         case .backedUp: "a backup was made"
-        case .rollbackReported: "the key store recorded another state of this vault"
+        case .rollbackReported: "the vault looked put back to an earlier state"
         }
     }
 
@@ -151,7 +151,7 @@ package enum LogText {
         case .turnedAway: "refused"
         case .biometricFailed: "without a match"
         case .backedUp: "backups"
-        case .rollbackReported: "reports of another state"
+        case .rollbackReported: "reports of an earlier state"
         }
     }
 

@@ -35,7 +35,7 @@ func createAtDevice(_ arguments: Arguments, _ path: String) throws(CommandError)
         Output.note("WARNING: anyone who can read \(path) can open the vault: the key lies beside it.")
     }
     Output.remark(
-        "It is lost with this device until it has a recovery phrase (holdfast slots remove device sets a passcode and issues one)."
+        "It is lost with this device until it has a recovery phrase: holdfast enroll phrase issues one."
     )
     return .done
 }

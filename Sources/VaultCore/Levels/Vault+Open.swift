@@ -15,7 +15,8 @@ extension Vault {
     ///   - expecting: The vault that it has to be; nil for any.
     /// - Throws: `shareUnavailable`, `shareLost`; `levelLowered` without `accepts`, and for another vault than was expected;
     ///   `levelContradicted` where the rules ask for a lock, and then a change of the level is possible and nothing else;
-    ///   `passcodeNeeded` where the vault is at a higher level; `wiped`, `damaged`, `keysChanged`.
+    ///   `passcodeNeeded` where the vault is at a higher level; `rollbackSuspected` where the header or the records were put back
+    ///   to an earlier state; `wiped`, `damaged`, `keysChanged`.
     package func openByDevice(accepting accepts: Bool = false, expecting: VaultID? = nil) throws(VaultError) {
         try Wipe.finishIfBegun(in: home, settings)
         let header = try HeaderFile.read(in: home)
@@ -34,7 +35,7 @@ extension Vault {
         guard !header.contradictsItself else {
             log.append(.levelContradicted)
             // For a change of the level alone, which ends the contradiction.
-            gate.keep(try UnlockedVault(keys, in: home))
+            gate.keep(try joined(keys))
             throw .levelContradicted
         }
         try install(keys, noting: nil)

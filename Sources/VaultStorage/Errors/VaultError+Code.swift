@@ -82,7 +82,8 @@ extension VaultError.Code {
     public static let notPending = VaultError.Code(.notPending)
     /// A wipe's receipt was signed with another key than the given one; do not trust it.
     public static let receiptMismatch = VaultError.Code(.receiptMismatch)
-    /// The home is older than what a key store remembers of it. Only the recovery phrase opens it.
+    /// The home is older than what a key store remembers of it, and only the recovery phrase opens it; or its header and its records
+    /// are of different times, and nothing opens it until both are of one. Put the newer state back.
     public static let rollbackSuspected = VaultError.Code(.rollbackSuspected)
     /// A key store or chip that the operation needs is missing or does not answer; nothing was checked. Try again later, or
     /// use another way to unlock: the passcode in place of a PIN, the recovery phrase in place of the passcode.

@@ -83,7 +83,7 @@ enum LogText {
         case .turnedAway: tr("An attempt was refused")
         case .biometricFailed: tr("A fingerprint that did not match")
         case .backedUp: tr("A backup was made")
-        case .rollbackReported: tr("The key store recorded another state of this vault")
+        case .rollbackReported: tr("The vault looked put back to an earlier state")
         }
     }
 

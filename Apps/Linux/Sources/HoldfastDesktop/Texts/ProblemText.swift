@@ -50,7 +50,9 @@ enum ProblemText {
             tr("The security chip holds keys for this vault that another folder may own.")
         case .rolledBack: tr("This vault is an older copy than the one this machine knows. Use the recovery phrase.")
         case .shareLost:
-            tr("This machine no longer has the key that opens this vault. Use the passcode or the recovery phrase.")
+            tr(
+                "This machine no longer has the key that opens this vault. If the vault has a passcode or a recovery phrase, use that; otherwise only a backup is left."
+            )
         case .levelLowered:
             tr(
                 "This is another vault than this machine remembers, or a less protected one. Open it only if you put it there."
