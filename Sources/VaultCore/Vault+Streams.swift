@@ -1,6 +1,6 @@
 internal import Cryptography
 internal import SecretMemory
-internal import VaultFormat
+package import VaultFormat
 package import VaultStorage
 internal import SystemCalls
 
@@ -33,13 +33,35 @@ extension Vault {
         return ValueWriter(self, draft)
     }
 
-    /// Whether the header on the disk is still the one that the keys in memory were read from.
+    /// Follows the header on the disk to a newer one of the same keys, whose rules are in effect from then on. What the unlock
+    /// proved stays as it was.
+    ///
+    /// New keys, an older header and one that the keys in memory do not authenticate are not followed.
+    /// - Parameter allows: Whether the vault may stay open under the rules of a newer header.
+    /// - Returns: Whether the vault is open under the header that is on the disk. The caller locks it otherwise.
     /// - Throws: `locked`, and what reading the header throws: `damaged`, `noVault`.
-    package func isHeaderCurrent() throws(VaultError) -> Bool {
-        guard let keys = gate.current?.keys else { throw .locked }
+    package func followHeader(
+        if allows: (VaultPolicy) -> Bool = { _ in true }
+    ) throws(VaultError) -> Bool {
+        guard let open = gate.current else { throw .locked }
+        let keys = open.keys
         let header = try HeaderFile.read(in: home)
-        return header.vault == keys.vault && header.generation == keys.generation
+        guard header.vault == keys.vault else { return false }
+        guard header.generation != keys.generation else { return true }
+        guard header.generation > keys.generation, header.epoch == keys.current.epoch,
+            keys.headerKeys.authenticates(header), allows(header.policy)
+        else { return false }
+        let proved = keys.admission.assurance
+        let next = try UnlockedKeys(
+            header: header, headerKeys: keys.headerKeys.copy(),
+            keybag: Keybag(opened: keys.headerKeys.openKeybag(of: header)),
+            admission: Admission(proved, policy: header.policy.collectionMinima, settings: settings.minima))
+        gate.replace(open, with: try UnlockedVault(next, in: home))
+        return true
     }
+
+    /// Of the header whose keys and rules are in effect now; nil while the vault is locked.
+    package var openGeneration: UInt64? { gate.current?.keys.generation }
 }
 
 /// A value that is taken piece by piece at the taker's pace. Between two pieces the vault can be locked, which ends it.

@@ -155,21 +155,67 @@ import VaultStorage
         #expect(try agent.scratch.vault().status().remainingAttempts == 4)
     }
 
-    /// Passcode, rules or keys were changed beside it: whoever opened the vault before must open it again.
-    @Test func aChangedHeaderLocks() throws {
+    @Test func `a passcode that was changed beside it leaves it open`() throws {
         let agent = try TestAgent(Scratch())
         try agent.unlock()
         try agent.put([1], "name")
         let other = try agent.scratch.vault()
-        let old = try secret("right")
-        let new = try secret("new")
-        try other.changePasscode(from: old, spending: other.burnAttempt(), to: new)
-        #expect(try agent.status().isUnlocked, "it is noticed by the next request")
-        #expect(errorCode { _ = try agent.get("name") } == .locked)
-        #expect(try !agent.status().isUnlocked)
+        try other.changePasscode(from: secret("right"), spending: other.burnAttempt(), to: secret("new"))
+        #expect(try agent.get("name") == [1])
+        try agent.lock()
         #expect(errorCode { try agent.unlock("right") } == .wrongPasscode)
         try agent.unlock("new")
         #expect(try agent.get("name") == [1])
+    }
+
+    @Test func `new keys lock it, and so does a header that was put back`() throws {
+        let scratch = try Scratch(vault: false)
+        let phrase = try Vault.create(at: scratch.home, passcode: secret("right"), settings: scratch.settings)
+        let agent = try TestAgent(scratch)
+        try agent.unlock()
+        try agent.put([1], "name")
+        let header = URL(fileURLWithPath: scratch.home + "/header")
+        let old = try Data(contentsOf: header)
+        let other = try scratch.vault()
+        try other.changePasscode(from: secret("right"), spending: other.burnAttempt(), to: secret("new"))
+        #expect(try agent.get("name") == [1])
+        let new = try Data(contentsOf: header)
+        try old.write(to: header)
+        #expect(errorCode { _ = try agent.get("name") } == .locked)
+        #expect(try !agent.status().isUnlocked)
+        try new.write(to: header)
+        try agent.unlock("new")
+        try other.rekey(
+            passcode: secret("new"), spending: other.burnAttempt(), newPasscode: secret("new"), phrase: phrase,
+            isNewPhrase: false)
+        #expect(try agent.status().isUnlocked, "it is noticed by the next request")
+        #expect(errorCode { _ = try agent.get("name") } == .locked)
+        #expect(try !agent.status().isUnlocked)
+        try agent.unlock("new")
+        #expect(try agent.get("name") == [1])
+    }
+
+    @Test func `rules that were changed beside it shorten its idle time from the next request on`() throws {
+        let agent = try TestAgent(Scratch())
+        func change(_ timing: LockTiming) throws {
+            let other = try agent.scratch.vault()
+            try other.changePolicy(passcode: secret("right"), spending: other.burnAttempt()) { $0.lockTiming = timing }
+        }
+        try agent.unlock()
+        try agent.put([1], "name")
+        try agent.advance(seconds: 14)
+        try change(.after(seconds: 15))
+        #expect(try agent.get("name") == [1])
+        #expect(try agent.status().locksIn == 15_000)
+        try change(.never)
+        #expect(try agent.get("name") == [1])
+        #expect(try agent.status().locksIn == 15_000, "only a new unlock makes it longer")
+        // What was left unused for longer than the new rules allow is locked by them.
+        try agent.unlock()
+        try agent.advance(seconds: 60)
+        try change(.after(seconds: 60))
+        #expect(errorCode { _ = try agent.get("name") } == .locked)
+        #expect(try !agent.status().isUnlocked)
     }
 
     @Test func anAgentOfARemovedHomeEnds() throws {

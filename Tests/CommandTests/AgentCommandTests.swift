@@ -206,10 +206,42 @@ import Testing
         #expect(try sandbox.agent()?["isUnlocked"] as? Bool == true)
     }
 
-    @Test func `self-destruct is turned on by the command where the agent has locked after a change of rules`() throws {
+    @Test func `after one's own changes the agent is open still, and holds a change of self-destruct`() throws {
         let sandbox = try AgentSandbox()
         #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
         #expect(try sandbox.run("lock-policy", "set", "attemptLimit=9", passcode: Prepared.passcode).code == 0)
+        let phrase = try sandbox.run(
+            "enroll", "phrase", "--phrase-out-fd=4", passcode: Prepared.passcode,
+            descriptors: [4: .output(sandbox.path + "/words")])
+        #expect(phrase.code == 0, "\(phrase.errors)")
+        let changed = try sandbox.run(
+            "passcode", "change", "--passcode-fd=3",
+            descriptors: [3: .file(sandbox.file("\(Prepared.passcode)\nanother long one\n".utf8))])
+        #expect(changed.code == 0, "\(changed.errors)")
+        #expect(try sandbox.run("get", "greeting").text == Prepared.greeting)
+        let twice = try sandbox.file("another long one\nanother long one\n".utf8)
+        let enabling = try Child(
+            raw: ["self-destruct", "enable", "--yes", "--passcode-fd=3"].map { Array($0.utf8) },
+            descriptors: [3: .file(twice), 2: .output(sandbox.path + "/enabling")], environment: sandbox.variables)
+        var pending: [String: Any]?
+        while pending?["remainingSeconds"] as? Int == nil, enabling.isRunning {
+            pending = try sandbox.run("self-destruct", "status", "--json").json()["pending"] as? [String: Any]
+        }
+        #expect(pending?["change"] as? String == "enable", "the agent holds it")
+        #expect(try sandbox.run("self-destruct", "cancel").text == "cancelled; nothing was changed\n")
+        #expect(enabling.wait() == 1)
+        #expect(try sandbox.agent()?["isUnlocked"] as? Bool == true)
+        #expect(try sandbox.run("status", "--json").json()["remainingAttempts"] as? Int == 9)
+    }
+
+    @Test func `self-destruct is turned on by the command where the agent locks because of new keys`() throws {
+        let sandbox = try AgentSandbox()
+        #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
+        let words = try sandbox.file("\(Prepared.passcode)\n\(Prepared.passcode)\n".utf8)
+        let rekeyed = try sandbox.run(
+            "passcode", "change", "--rekey", "--passcode-fd=3", "--phrase-out-fd=4",
+            descriptors: [3: .file(words), 4: .output(sandbox.path + "/words")])
+        #expect(rekeyed.code == 0, "\(rekeyed.errors)")
         let terminal = try PseudoTerminal()
         let child = try sandbox.sandbox.start(
             "self-destruct", "enable", "--yes", on: terminal, environment: sandbox.variables)
@@ -218,7 +250,7 @@ import Testing
         try terminal.wait(for: "press Ctrl-C to cancel [")
         kill(child.pid, SIGINT)
         #expect(child.wait() != 3)
-        #expect(try sandbox.run("status", "--json").json()["remainingAttempts"] as? Int == 9)
+        #expect(try sandbox.agent()?["isUnlocked"] as? Bool == false)
     }
 
     @Test func `an idle time that the rules or --timeout cut is said to be cut`() throws {

@@ -1,7 +1,9 @@
+import Cryptography
 import SecretMemory
 import TestSupport
 import Testing
 import VaultCore
+import VaultFormat
 import VaultStorage
 
 /// Values given and taken at another's pace.
@@ -97,22 +99,63 @@ import VaultStorage
         #expect(try vault.records().map(\.name) == ["name"])
     }
 
-    @Test func aHeaderThatOthersChangedIsNoticed() throws {
+    @Test func `a newer header of the same keys is followed, with its rules and what the unlock proved`() throws {
         let home = try TestHome()
         let vault = try home.unlocked()
-        #expect(try vault.isHeaderCurrent())
-        try vault.put([1], "name")
-        #expect(try vault.isHeaderCurrent())
+        try vault.stream(pattern(2_000_000), "name")
+        let reader = try vault.reader(for: "name", in: "default")
+        try reader.next { _, _ in }
+        #expect(try vault.followHeader())
         let other = try home.open()
         try other.unlock("right")
-        #expect(try vault.isHeaderCurrent(), "an unlock changes the ledger only")
+        #expect(try vault.followHeader(), "an unlock changes the ledger only")
+        let before = vault.openGeneration
         try other.changePasscode("right", "new")
-        #expect(try !vault.isHeaderCurrent())
+        try other.changePolicy(passcode: secret("new"), spending: other.burnAttempt()) { policy in
+            policy.lockTiming = .after(seconds: 15)
+            policy.collectionMinima = ["bank": .hardwareLimited]
+        }
+        #expect(try !vault.followHeader { $0.lockTiming.seconds != 15 }, "rules under which it would be locked by now")
+        #expect(vault.openGeneration == before && vault.authenticatedPolicy?.lockTiming != .after(seconds: 15))
+        #expect(try vault.followHeader())
+        #expect(vault.openGeneration == before.map { $0 + 2 })
+        #expect(vault.authenticatedPolicy?.lockTiming == .after(seconds: 15) && vault.assurance == .keyBound)
+        #expect(errorCode { try vault.put([1], "name", "bank") } == .assuranceTooLow)
+        try reader.next { _, _ in }
+        try vault.put([1], "more")
+        #expect(try other.get("more") == [1])
         vault.lock()
-        #expect(errorCode { _ = try vault.isHeaderCurrent() } == .locked)
+        #expect(errorCode { _ = try vault.followHeader() } == .locked)
         try vault.unlock("new")
-        #expect(try vault.isHeaderCurrent())
+        #expect(try vault.followHeader())
         try home.write([], to: "header")
-        #expect(errorCode { _ = try vault.isHeaderCurrent() } == .damaged)
+        #expect(errorCode { _ = try vault.followHeader() } == .damaged)
+    }
+
+    @Test func `new keys, an older header and a forged one are not followed`() throws {
+        let home = try TestHome()
+        let phrase = try home.create()
+        let vault = try home.open()
+        try vault.unlock("right")
+        let old = try home.bytes("header")
+        let other = try home.open()
+        try other.changePasscode("right", "new")
+        #expect(try vault.followHeader())
+        let new = try home.bytes("header")
+        try home.write(old, to: "header")
+        #expect(try !vault.followHeader())
+        var forged = try Header(parsing: Array(new[..<Header.copySize])) { BLAKE3.hash($0).bytes }
+        forged.generation += 1
+        forged.policy.attemptLimit = 9
+        let copy = try forged.encoded { BLAKE3.hash($0).bytes }
+        try home.write(copy + copy, to: "header")
+        #expect(try !vault.followHeader())
+        #expect(vault.authenticatedPolicy?.attemptLimit == 5)
+        try home.write(new, to: "header")
+        #expect(try vault.followHeader())
+        try other.rekey(
+            passcode: secret("new"), spending: other.burnAttempt(), newPasscode: secret("new"), phrase: phrase.phrase,
+            isNewPhrase: false)
+        #expect(try !vault.followHeader())
     }
 }

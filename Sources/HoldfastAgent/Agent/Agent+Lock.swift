@@ -48,6 +48,7 @@ extension Agent {
         switch result {
         case .success:
             if unlock.method == .passcode { noteEnrollment() }
+            followed = vault.openGeneration
             noteUnasked()
             // What was kept over the lock is for a vault that opens by itself, which this one no longer does.
             if !lock.isUnlocked, unasked == nil { ssh?.forget(keepingGuards: false) }

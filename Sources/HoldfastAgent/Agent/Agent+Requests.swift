@@ -139,9 +139,10 @@ extension Agent {
         guard endsAt == nil, lock.isUnlocked, dropReason == nil else { return fail(connection, .locked) }
         connection.stage = .working
         if let reason = lock.visit(clock.now()) { dropKeys(because: reason) }
-        let (number, vault) = (connection.number, vault)
+        let (number, vault, unused) = (connection.number, vault, lock.unused(clock.now()))
         let isTaken =
-            lock.isUnlocked && (lane ?? work).submit { .work(number, Work.run(vault) { try body(vault) }) }
+            lock.isUnlocked
+            && (lane ?? work).submit { .work(number, Work.run(vault, unused: unused) { try body(vault) }) }
         guard !isTaken else { return }
         fail(connection, lock.isUnlocked ? VaultError(.busy, "the agent has too much to do") : .locked)
     }
@@ -171,12 +172,30 @@ extension Agent {
             if let connection = connections[number], connection.hears { send(reply, to: connection) }
         case .lock:
             isDroppingKeys = false
-        case .ssh(let number, let outcome): finishSSH(number, outcome)
+        case .ssh(let number, let outcome):
+            noteUse(outcome)
+            finishSSH(number, outcome)
         case .sshForChip(let number, let gate): signInChip(number, gate)
-        case .secrets(let number, let found, let outcome): finishSecrets(number, found, outcome)
+        case .secrets(let number, let found, let outcome):
+            noteUse(outcome)
+            finishSecrets(number, found, outcome)
         case .prompted(let number, let answer, let secret): finishPrompt(number, answer, secret)
-        case .work(let number, let outcome): finishWork(outcome, connections[number])
+        case .work(let number, let outcome):
+            noteUse(outcome)
+            finishWork(outcome, connections[number])
         }
+    }
+
+    /// Work in the open vault has ended. Where it met a newer header, that one's rules hold here too: the idle time becomes no longer
+    /// than they say, and what was allowed before is asked for again.
+    private func noteUse(_ outcome: Completion.Outcome) {
+        if case .headerChanged = outcome { return }
+        lock.noteUse(clock.now())
+        guard lock.isUnlocked, let generation = vault.openGeneration, generation != followed else { return }
+        followed = generation
+        leases.end()
+        let timing = vault.authenticatedPolicy?.lockTiming
+        if let reason = lock.bound(by: timing, clock.now()) { dropKeys(because: reason) }
     }
 
     private func finishWork(_ outcome: Completion.Outcome, _ connection: Connection?) {
@@ -219,7 +238,7 @@ extension Agent {
 
 extension VaultError {
     static let headerChanged = VaultError(
-        .locked, "another program changed the vault's passcode, rules or keys")
+        .locked, "the vault's keys or rules were changed, so it was locked")
 
     /// Whether there is no vault any more that an agent could serve.
     var endsAgent: Bool { code == .noVault || code == .wiped }

@@ -68,6 +68,8 @@ package final class Agent {
     var demands: [() -> Void] = []
     /// The vault that may be opened for a demand.
     var unasked: VaultID?
+    /// The generation of the header whose rules hold here.
+    var followed: UInt64?
     /// Clients that are told when the keys are gone, and what the jobs before this one knew.
     var lockers: [(connection: UInt64, lastJob: UInt64)] = []
     /// The same for programs of the bus, with what each asked to lock.

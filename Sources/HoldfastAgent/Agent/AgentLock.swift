@@ -14,6 +14,8 @@ package struct AgentLock {
     /// When the machine wants to be woken.
     private var idleDue: BootInstant?
     private var openedAt: BootInstant?
+    /// The unlock, or the end of the last request since.
+    private var usedAt: BootInstant?
 
     /// Seconds after which an unlocked vault locks automatically.
     package struct Limits: Sendable, Hashable {
@@ -34,6 +36,13 @@ package struct AgentLock {
         func bounded(by timing: LockTiming?) -> Limits {
             guard let seconds = timing?.seconds, seconds > 0 else { return self }
             return Limits(idle: min(idle, seconds), timeout: timeout)
+        }
+
+        /// Whether a vault that was not used for so long is still open where these rules hold.
+        /// - Parameter unused: Milliseconds.
+        package static func allow(_ timing: LockTiming, unused: UInt64) -> Bool {
+            guard let seconds = timing.seconds, seconds > 0 else { return true }
+            return unused < UInt64(seconds) * 1000
         }
     }
 
@@ -71,6 +80,23 @@ package struct AgentLock {
         return run(.system(.didEnterBackground), now) ?? reason
     }
 
+    /// A request that found the vault open has ended.
+    package mutating func noteUse(_ now: BootInstant) { usedAt = now }
+
+    /// Milliseconds since the vault was used; as long as there is where the clock cannot tell. Requests that began meanwhile count once
+    /// they have ended.
+    package func unused(_ now: BootInstant) -> UInt64 {
+        usedAt.flatMap { now.milliseconds(since: $0) } ?? .max
+    }
+
+    /// The vault's rules have changed: an idle time that is longer than they allow becomes theirs, from now on.
+    package mutating func bound(by timing: LockTiming?, _ now: BootInstant) -> LogLockReason? {
+        guard isUnlocked else { return nil }
+        let reason = visit(now)
+        limits = limits.bounded(by: timing)
+        return run(.settingsChanged(AgentLock.settings(limits)), now) ?? visit(now) ?? reason
+    }
+
     /// The number of the prompt that an unlock answers; nil when the lock is open already. To be called after ``checkTime(_:)``.
     package mutating func beginUnlock(_ now: BootInstant) -> UInt64? {
         prompt = nil
@@ -93,6 +119,7 @@ package struct AgentLock {
             if isUnlocked, reason == nil {
                 self.limits = limits
                 openedAt = now
+                usedAt = now
                 reason = run(.settingsChanged(AgentLock.settings(limits)), now)
             } else {
                 // The lock was shut meanwhile: what was opened is shut again.

@@ -8,12 +8,14 @@ internal import VaultStorage
 
 /// What threads do for clients. Nothing here knows of sockets or of the lock.
 enum Work {
-    /// Runs a request, unless another process has changed the header since the vault was opened.
+    /// Runs a request under the header that is on the disk, unless that is no newer one of the same keys.
+    /// - Parameter unused: Milliseconds for which the vault was not used before; rules that are new may not leave it open so long.
     static func run(
-        _ vault: Vault, _ body: () throws -> ([Packet], Completion.Next)
+        _ vault: Vault, unused: UInt64, _ body: () throws -> ([Packet], Completion.Next)
     ) -> Completion.Outcome {
         do throws(VaultError) {
-            guard try vault.isHeaderCurrent() else { return .headerChanged(nil) }
+            let isFollowed = try vault.followHeader { AgentLock.Limits.allow($0.lockTiming, unused: unused) }
+            guard isFollowed else { return .headerChanged(nil) }
         } catch {
             return error.code == .locked ? .failed(error) : .headerChanged(error)
         }

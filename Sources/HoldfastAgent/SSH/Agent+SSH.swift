@@ -230,12 +230,12 @@ extension Agent {
     ) {
         if let reason = lock.visit(clock.now()) { dropKeys(because: reason) }
         client.isWorking = true
-        let (number, vault) = (client.number, vault)
+        let (number, vault, unused) = (client.number, vault, lock.unused(clock.now()))
         let isTaken =
             lock.isUnlocked
             && (isForChip ? signing : work).submit {
                 var message: [UInt8]?
-                let outcome = Work.run(vault) {
+                let outcome = Work.run(vault, unused: unused) {
                     message = try Work.behind(gate) { try body(gate, isForChip) }
                     return (try message.map { [try Agent.packet($0)] } ?? [], .rest)
                 }

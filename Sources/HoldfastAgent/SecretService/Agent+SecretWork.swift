@@ -53,10 +53,10 @@ extension Agent {
 
     private func work(for number: UInt64, _ gate: Gate) {
         guard let face = secrets, let working = face[number], face.takeThread(number, gate) else { return }
-        let (vault, items, body) = (vault, items, working.body)
+        let (vault, items, body, unused) = (vault, items, working.body, lock.unused(clock.now()))
         let isTaken = work.submit {
             var found: SecretServiceAnswer?
-            let outcome = Work.run(vault) {
+            let outcome = Work.run(vault, unused: unused) {
                 found = try Work.behind(gate) { try body(SecretServiceWork(items: items, gate: gate)) }
                 return ([], .rest)
             }

@@ -18,7 +18,7 @@ extension Command {
                 + "asked, and the agent opens it again when it is needed.",
             "If the agent is unlocked already, the command says until when and asks for nothing.",
             "The vault locks after 15 minutes without use, 12 hours after it was unlocked, with holdfast lock, and "
-                + "when its passcode or policy is changed. If the policy has a lock timing, --idle cannot "
+                + "when it gets new keys (holdfast passcode change --rekey). If the policy has a lock timing, --idle cannot "
                 + "exceed it; the command says so.",
         ],
         example: "holdfast unlock --idle 1h",

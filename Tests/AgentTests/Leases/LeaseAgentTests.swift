@@ -92,6 +92,20 @@ import VaultStorage
         try client.remove(path("moved"))
     }
 
+    @Test func `what was allowed under other rules is asked for again`() throws {
+        let stage = try Stage()
+        var asked = 0
+        let session = try LeaseSession(stage.agent)
+        for _ in 0..<2 { #expect(try session.ask("value lock") == "value kcol") }
+        #expect(stage.asked(&asked) == 1)
+        let other = try stage.agent.scratch.vault()
+        try other.changePolicy(passcode: secret("right"), spending: other.burnAttempt()) { $0.attemptLimit = 9 }
+        #expect(try session.ask("value free") == "value eerf")
+        #expect(try stage.agent.client().leases().isEmpty)
+        #expect(try session.ask("value lock") == "value kcol")
+        #expect(stage.asked(&asked) == 1)
+    }
+
     @Test func `what is allowed until the lock is for this program in this session`() throws {
         let stage = try Stage()
         var asked = 0

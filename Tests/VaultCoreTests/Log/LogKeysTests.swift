@@ -302,7 +302,7 @@ import VaultFormat
         #expect(try LogSegment.front(of: home.bytes("log"))?.epoch == 2)
         #expect(try vault.logFindings() == [])
         #expect(try #require(vault.gate.current).keys.keybag.epochs(of: .logReached) == [2])
-        #expect(try vault.isHeaderCurrent(), "an agent goes on")
+        #expect(try vault.followHeader(), "an agent goes on")
         #expect(try vault.exportSecurityLogKey(proof: ownersProof(vault, "next")).count == 72)
     }
 
