@@ -265,6 +265,21 @@ import Testing
         #expect(timeout.code == 0 && timeout.errors.contains("after 10min in any case"), "\(timeout.errors)")
     }
 
+    @Test func `an idle time of the configuration, and one of an agent in the foreground, are said to be cut`() throws {
+        let sandbox = try AgentSandbox()
+        let configuration = sandbox.path + "/configuration"
+        try FileManager.default.createDirectory(atPath: configuration + "/holdfast", withIntermediateDirectories: true)
+        try Data("idle = 13h\n".utf8).write(to: URL(fileURLWithPath: configuration + "/holdfast/config"))
+        let environment = ["XDG_CONFIG_HOME": configuration]
+        let unlocked = try sandbox.run("unlock", passcode: Prepared.passcode, environment: environment)
+        #expect(unlocked.code == 0 && unlocked.errors.contains("after 12h in any case"), "\(unlocked.errors)")
+        for words in [["agent"], ["agent", "--idle=14h"]] {
+            // There is one already, so it ends at once.
+            let agent = try sandbox.run(raw: words.map { Array($0.utf8) }, environment: environment)
+            #expect(agent.code == 1 && agent.errors.contains("after 12h in any case"), "\(words) \(agent.errors)")
+        }
+    }
+
     @Test func aKilledAgentMeansLocked() throws {
         let sandbox = try AgentSandbox()
         #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)

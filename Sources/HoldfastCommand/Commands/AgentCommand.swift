@@ -31,7 +31,11 @@ extension Command {
             settings.servesSecrets = arguments[Options.servesSecrets]
             settings.identity = AgentIdentity()
             settings.tell = { Output.note($0) }
-            if !arguments[Options.report] { settings.passed = try vaultCall { try PassedSockets.take() } }
+            if !arguments[Options.report] {
+                settings.passed = try vaultCall { try PassedSockets.take() }
+                // A command that starts an agent says it itself.
+                if let vault = try? Unlocking.find(arguments) { IdleTime.tellCut(vault, arguments) }
+            }
             settings.pinentry = try pinentry(arguments)
             settings.vault.ownerStores = { KeyStores(folder: $0 + "/shares") }
             try vaultCall { try AgentLaunch.run(settings, reporting: arguments[Options.report]) }

@@ -85,7 +85,7 @@ private func stillOpen(_ arguments: Arguments) -> UInt64?? {
 private func tell(_ locksIn: UInt64?, _ vault: Vault, _ arguments: Arguments) throws(CommandError) -> ExitCode {
     Unlocking.tellUnclaimed(vault)
     SyncedFolder.warn(try HomeFolder.absolutePath(arguments))
-    tellCut(vault, arguments)
+    IdleTime.tellCut(vault, arguments)
     if arguments[Options.json] {
         try Output.write(
             .object([
@@ -97,16 +97,18 @@ private func tell(_ locksIn: UInt64?, _ vault: Vault, _ arguments: Arguments) th
     return .done
 }
 
-/// Says that the vault locks earlier than the command line asks for.
-private func tellCut(_ vault: Vault, _ arguments: Arguments) {
-    guard arguments.contains(Options.idle.option), let idle = arguments[Options.idle] else { return }
-    let timeout = arguments[Options.timeout] ?? Int(AgentSettings.standardTimeout)
-    if let rule = try? vault.status().policy.lockTiming.seconds, rule > 0, rule < idle {
-        Output.note(
-            "the vault's policy has it lock after \(DurationWord.word(Int(rule))) without use (lockTiming in holdfast lock-policy "
-                + "show)")
-    } else if timeout < idle {
-        Output.note("the vault locks after \(DurationWord.word(timeout)) in any case; --timeout changes that")
+enum IdleTime {
+    /// Says that the vault locks earlier than the command line, or the configuration, asks for.
+    static func tellCut(_ vault: Vault, _ arguments: Arguments) {
+        guard let idle = arguments[Options.idle] else { return }
+        let timeout = arguments[Options.timeout] ?? Int(AgentSettings.standardTimeout)
+        if let rule = try? vault.status().policy.lockTiming.seconds, rule > 0, rule < idle {
+            Output.note(
+                "the vault's policy has it lock after \(DurationWord.word(Int(rule))) without use (lockTiming in holdfast "
+                    + "lock-policy show)")
+        } else if timeout < idle {
+            Output.note("the vault locks after \(DurationWord.word(timeout)) in any case; --timeout changes that")
+        }
     }
 }
 
