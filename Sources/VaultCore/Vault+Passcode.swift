@@ -18,13 +18,18 @@ extension Vault {
 
     /// Gives the vault another passcode. The vault's keys stay: an old copy of the header still opens with the old
     /// passcode; ``rekey(passcode:spending:newPasscode:phrase:isNewPhrase:)`` ends that.
-    /// - Throws: As ``unlock(passcode:spending:evenIfDamaged:)``, `invalidPasscode`, and what writing can throw.
+    /// - Throws: As ``unlock(passcode:spending:evenIfDamaged:)``, `invalidPasscode`, also for the vault's PIN, and what writing can
+    ///   throw.
     package func changePasscode(
         from current: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, to new: borrowing SecretBytes
     ) throws(VaultError) {
         try check(new, spending: &attempt)
         let verified = try verifyForChange(current, spending: &attempt)
         var header = attempt.header.header
+        if let slot = header.pinSlot, try PINSlot.holds(new, slot, verified.master, of: header.vault) {
+            throw VaultError(
+                .invalidPasscode, "the passcode has to be another one than the PIN; nothing was changed")
+        }
         let costs = try newCosts(header)
         verified.keys.complete(&header)
         try claim(&header, verified.standing, verified.keys.headerKeys)

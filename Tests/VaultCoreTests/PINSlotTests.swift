@@ -75,15 +75,20 @@ extension PINTests {
         let (vault, phrase) = try create()
         let header = try header()
         let slot = try #require(header.pinSlot)
-        #expect(slot.kindData.prefix(6) == [1, 3, 0, 1, 2, 3] && slot.kindData.count == 66)
+        #expect(slot.kindData.prefix(6) == [2, 3, 0, 1, 2, 3] && slot.kindData.count == 98)
         let master = try masterBytes(vault, phrase, header)
         let keeper = try derived(master, header.vault.bytes)
         let associated = header.vault.bytes + Array("slot key".utf8) + [1, 0, 0, 0, slot.id, 4] + slot.salt
-        let wrapping = try opened(Array(slot.kindData[6...]), keeper, associated)
+        let kept = try opened(Array(slot.kindData[6...]), keeper, associated)
+        let wrapping = Array(kept[..<32])
         let policy = try header.policy.encoded()
         let digest = unsafe BLAKE3.hash(policy.span.bytes).bytes
         let data = slot.authenticatedData(vault: header.vault, policyDigest: digest)
         #expect(try opened(slot.nonce + slot.wrappedKey, wrapping, data) == master)
+        let factor = try SlotKey.stretch(secret("2580"), for: slot)
+        let tag = try unsafe HKDFSHA256.derive(
+            factor, salt: slot.salt.span.bytes, info: "holdfast/1/pin-value", count: 32)
+        #expect(tag.withBytes { $0.array } == Array(kept[32...]))
     }
 
     // Keys in arrays, which only a test may have.

@@ -166,6 +166,27 @@ import VaultStorage
         #expect(try vault.securityLog().entries.map(\.event.name).contains("pinRemoved"))
     }
 
+    /// It could be searched for wherever the passcode can. The chip is not asked: that would cost a try.
+    @Test func `a passcode that is the PIN is refused, and neither chip nor ledger counts it`() throws {
+        let (vault, _) = try create()
+        try enroll("quokka-5521", vault)
+        let before = try home.bytes("header")
+        #expect(errorCode { try vault.changePasscode("right", "quokka-5521") } == .invalidPasscode)
+        #expect(try home.bytes("header") == before && chip.asked == 0)
+        #expect(try vault.status().remainingAttempts == 5)
+        try vault.changePasscode("right", "quokka-5522")
+        // Also after the slot was wrapped anew for other rules, and beside a passcode that was changed.
+        try vault.changePolicy(passcode: secret("quokka-5522"), spending: vault.burnAttempt()) {
+            $0.lockTiming = .after(seconds: 600)
+        }
+        #expect(errorCode { try vault.changePasscode("quokka-5522", "quokka-5521") } == .invalidPasscode)
+        try open(vault, pin: "quokka-5521")
+        vault.lock()
+        // A PIN that there was before is none any more.
+        try enroll("2580", vault, passcode: "quokka-5522")
+        try vault.changePasscode("quokka-5522", "quokka-5521")
+    }
+
     @Test func aRecoveryEndsIt() throws {
         let (vault, phrase) = try create()
         #expect(try vault.recover(phrase: phrase.phrase, newPasscode: secret("new")).pinWasRemoved)

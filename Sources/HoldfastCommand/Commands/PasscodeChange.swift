@@ -7,7 +7,7 @@ extension Command {
         details: [
             "Asks for the current passcode and for the new one. The vault's keys stay the same, so an old copy of the "
                 + "vault still opens with the old passcode. A passcode that is guessed at once is refused; --weak insists "
-                + "on it.",
+                + "on it. The PIN is refused too.",
             "With --rekey the vault gets new keys and all records are moved to them, so that an old copy opens "
                 + "nothing that is written later. A new recovery phrase is issued first, and shown on the terminal or "
                 + "written to --phrase-out-fd. With --phrase or --phrase-fd you keep the current phrase, which you "

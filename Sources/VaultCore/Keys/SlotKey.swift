@@ -73,12 +73,23 @@ struct SlotKey: ~Copyable {
         commitment = second
     }
 
-    /// Of a slot whose wrapping key was kept (``kept(by:for:of:)``).
+    /// Of a slot whose wrapping key was kept.
+    /// - Parameter kept: As ``opened(_:by:for:of:)`` gives it.
+    init(kept: borrowing SecretBytes, of slot: Slot) throws(VaultError) {
+        let key = try secretMemory { () throws(SecretMemoryError) in try kept.copy(0..<32) }
+        let commitment = try secretMemory { () throws(SecretMemoryError) in
+            try unsafe SecretBytes(copying: slot.commitment.span.bytes)
+        }
+        wrappingKey = key
+        self.commitment = commitment
+    }
+
+    /// What ``kept(by:with:for:of:)`` sealed: the wrapping key, 32 bytes, and the tag.
     /// - Throws: `damaged`.
-    init(
-        kept sealed: [UInt8], by key: borrowing SecretBytes, for slot: Slot, of vault: VaultID
-    ) throws(VaultError) {
-        var opened = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: 32) }
+    static func opened(
+        _ sealed: [UInt8], by key: borrowing SecretBytes, for slot: Slot, of vault: VaultID
+    ) throws(VaultError) -> SecretBytes {
+        var opened = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: 64) }
         let associated = SlotKey.keptAssociatedData(slot, vault)
         let nonceSize = AES256GCM.nonceSize
         try crypto { () throws(CryptographyError) in
@@ -90,18 +101,19 @@ struct SlotKey: ~Copyable {
                     authenticating: associated.span.bytes, into: &opened)
             }
         }
-        let commitment = try secretMemory { () throws(SecretMemoryError) in
-            try unsafe SecretBytes(copying: slot.commitment.span.bytes)
-        }
-        wrappingKey = opened
-        self.commitment = commitment
+        return opened
     }
 
-    /// The wrapping key, sealed under a key derived from the master key: nonce, ciphertext, tag.
+    /// The wrapping key and a tag of 32 bytes, sealed under a key derived from the master key: nonce, ciphertext, tag.
     borrowing func kept(
-        by key: borrowing SecretBytes, for slot: Slot, of vault: VaultID
+        by key: borrowing SecretBytes, with tag: borrowing SecretBytes, for slot: Slot, of vault: VaultID
     ) throws(VaultError) -> [UInt8] {
-        try seal(wrappingKey, key: key, authenticating: SlotKey.keptAssociatedData(slot, vault))
+        var both = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: 64) }
+        both.withMutableBytes { both in
+            wrappingKey.withBytes { both.store(copying: $0, at: 0) }
+            tag.withBytes { both.store(copying: $0, at: 32) }
+        }
+        return try seal(both, key: key, authenticating: SlotKey.keptAssociatedData(slot, vault))
     }
 
     /// Vault id, "slot key", format version, slot id, kind, salt.
@@ -121,6 +133,13 @@ struct SlotKey: ~Copyable {
     static func repeatTag(factor: borrowing SecretBytes, slot: Slot) throws(VaultError) -> SecretBytes {
         try crypto { () throws(CryptographyError) in
             try unsafe HKDFSHA256.derive(factor, salt: slot.salt.span.bytes, info: "holdfast/1/repeat", count: 32)
+        }
+    }
+
+    /// Recognises the PIN in a secret that is to be something else. Kept under the master key only.
+    static func valueTag(factor: borrowing SecretBytes, slot: Slot) throws(VaultError) -> SecretBytes {
+        try crypto { () throws(CryptographyError) in
+            try unsafe HKDFSHA256.derive(factor, salt: slot.salt.span.bytes, info: "holdfast/1/pin-value", count: 32)
         }
     }
 

@@ -29,7 +29,7 @@ enum ProblemText {
         case .exists: tr("Something with this name already exists.")
         case .notFound: tr("It no longer exists.")
         case .invalidName: tr("Give it a name that is not too long.")
-        case .invalidPasscode: tr("A passcode has at least one character, and at most 1,024 bytes.")
+        case .invalidPasscode: tr("A passcode has at least one character and at most 1,024 bytes, and is not the PIN.")
         case .weakPasscode: tr("This passcode is guessed at once.")
         case .passcodesDiffer: tr("The two passcodes differ.")
         case .invalidPIN: tr("A PIN has 4 to 64 characters, and must not be like 0000, 1234 or 4321.")
