@@ -15,7 +15,7 @@ extension Vault {
 
     /// Copies the vault into a new folder while it is in use; it need not be unlocked, everything stays encrypted.
     ///
-    /// The folder is a home of its own with a manifest of every file's BLAKE3; passcode and phrase are those of now.
+    /// The folder is a home of its own with a manifest of BLAKE3 digests, of all but the security log and the ledger; passcode and phrase are those of now.
     /// - Parameters:
     ///   - path: The new folder; it does not exist or is empty.
     ///   - updating: Whether the folder may have an earlier backup of this vault, which this one replaces when it is whole: files that are
@@ -124,7 +124,9 @@ extension Vault {
         throw VaultError(.busy, "the vault's keys are being changed")
     }
 
-    /// Restores a backup into a folder that does not exist or is empty, after every byte matched the manifest.
+    /// Restores a backup into a folder that does not exist or is empty, after every byte of header, records and files matched the
+    /// manifest. The security log and the attempt ledger change in a backup that is opened, so they are in no manifest: a
+    /// usable ledger and the log's entries are copied as they are.
     ///
     /// - Parameters:
     ///   - source: The folder that ``backup(to:updating:progress:)`` wrote.

@@ -21,8 +21,9 @@ extension Command {
     static let restore = Command(
         "restore", summary: "create the vault from a backup",
         details: [
-            "Checks every byte of a backup and copies it to the vault's folder. An existing vault is never "
-                + "overwritten."
+            "Compares the header, the records and the files of a backup with what was written, byte by byte, and copies them to the "
+                + "vault's folder. An existing vault is never overwritten.",
+            "The security log and the count of attempts are copied as they are; holdfast log verify checks the log.",
         ],
         example: "holdfast restore /media/stick/vault",
         places: [Place(name: "DIR", kind: .folder, help: "The folder of the backup.")],
