@@ -27,12 +27,12 @@ public struct ApplicationData: Sendable, Hashable {
     }
 
     /// The members of an object, each with the bytes that its sender wrote; nil for anything else.
-    public func members() -> [String: ApplicationData]? {
+    public func members() -> [String: ApplicationData]? {  // because: names that an app looks up, and its own
         var reader = MessageReader(bytes)
         reader.depth = 2
         guard reader.next == UInt8(ascii: "{"), let found = try? reader.members("application data", spaced: false)
         else { return nil }
-        var members: [String: ApplicationData] = [:]
+        var members: [String: ApplicationData] = [:]  // because: as above
         for member in found {
             guard let name = try? reader.unescaped(member.name) else { return nil }
             members[String(decoding: name, as: UTF8.self)] = ApplicationData(checked: Array(bytes[member.value]))

@@ -16,33 +16,39 @@ package struct CredentialAddress: Sendable, Hashable {
         else { return nil }
         self.scheme = scheme.lowercased()
         self.host = host.lowercased()
-        let inner = path.map { path in
-            path.split(separator: "/", omittingEmptySubsequences: true).joined(separator: "/")
-        }
+        let inner = path.map { CredentialAddress.withoutOuterSlashes($0) }
         self.path = inner?.isEmpty ?? true ? nil : inner
         self.user = user?.isEmpty ?? true ? nil : user
     }
 
+    /// By their bytes: names have ASCII alone, and texts that only look alike have different ones.
+    package static func == (left: CredentialAddress, right: CredentialAddress) -> Bool { left.name == right.name }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(name) }
+
     /// Reads a record's name; nil for a name that is no address in the one form in which it is written.
     package init?(name: String) {
-        guard let colon = name.range(of: "://") else { return nil }
-        let scheme = String(name[..<colon.lowerBound])
-        var rest = name[colon.upperBound...]
+        let bytes = Array(name.utf8)
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")),
+            bytes[colon...].starts(with: "://".utf8)
+        else { return nil }
+        var rest = bytes[(colon + 3)...]
         var user: String?
-        let slash = rest.firstIndex(of: "/") ?? rest.endIndex
-        if let at = rest[..<slash].firstIndex(of: "@") {
+        let slash = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
+        if let at = rest[..<slash].firstIndex(of: UInt8(ascii: "@")) {
             guard let text = CredentialAddress.unescaped(rest[..<at]) else { return nil }
             user = text
-            rest = rest[rest.index(after: at)...]
+            rest = rest[(at + 1)...]
         }
-        let end = rest.firstIndex(of: "/") ?? rest.endIndex
         var path: String?
-        if end < rest.endIndex {
-            guard let text = CredentialAddress.unescaped(rest[rest.index(after: end)...]) else { return nil }
+        if slash < rest.endIndex {
+            guard let text = CredentialAddress.unescaped(rest[(slash + 1)...]) else { return nil }
             path = text
         }
-        self.init(scheme: scheme, host: String(rest[..<end]), path: path, user: user)
-        guard self.name == name else { return nil }
+        self.init(
+            scheme: String(decoding: bytes[..<colon], as: UTF8.self),
+            host: String(decoding: rest[..<slash], as: UTF8.self), path: path, user: user)
+        guard self.name.utf8.elementsEqual(bytes) else { return nil }
     }
 
     /// Everything but letters, digits and `-._~` is escaped, and slashes in the path are not.
@@ -55,14 +61,64 @@ package struct CredentialAddress: Sendable, Hashable {
     /// How well what is stored under this address answers a question: the longer the path, the better. Nil where it does not.
     ///
     /// What is stored without a path is for every path; with one, for it and what lies below. A question for one user is not
-    /// answered with another's password.
+    /// answered with another's password, and one with a path that leads elsewhere (``leadsElsewhere``) not with a path's.
     package func rank(for wanted: CredentialAddress) -> Int? {
-        guard scheme == wanted.scheme, host == wanted.host, wanted.user == nil || user == wanted.user else {
+        guard isSameServer(as: wanted), wanted.user == nil || CredentialAddress.isSame(user, wanted.user) else {
             return nil
         }
         guard let path else { return 0 }
-        guard let asked = wanted.path else { return nil }
-        return asked == path || asked.hasPrefix(path + "/") ? path.utf8.count : nil
+        guard let asked = wanted.path, !leadsElsewhere, !wanted.leadsElsewhere else { return nil }
+        guard asked.utf8.starts(with: path.utf8) else { return nil }
+        let rest = asked.utf8.dropFirst(path.utf8.count)
+        return rest.isEmpty || rest.first == UInt8(ascii: "/") ? path.utf8.count : nil
+    }
+
+    /// Whether what is stored under this address is what a question names, no more: the same path or none, and the user where it
+    /// names one.
+    package func isNamed(by question: CredentialAddress) -> Bool {
+        isSameServer(as: question) && CredentialAddress.isSame(path, question.path)
+            && (question.user == nil || CredentialAddress.isSame(user, question.user))
+    }
+
+    /// Whether a server may take the path for another one than it looks like: a segment is empty, `.` or `..` (also before a
+    /// semicolon), or has a backslash or a control character, as it stands or once the escapes in it are resolved, however
+    /// often and in whatever case. No account of a path is stored or found under such a one.
+    package var leadsElsewhere: Bool {
+        guard var bytes = path.map({ Array($0.utf8) }) else { return false }
+        while true {
+            let segments = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+            // Bytes that are no UTF-8 may be a long form of something else, for servers that take it.
+            guard segments.allSatisfy(CredentialAddress.isPlain(segment:)),
+                String(validating: bytes, as: UTF8.self) != nil
+            else { return true }
+            // Each round is shorter, and a path has 512 bytes at most.
+            let next = CredentialAddress.resolved(bytes[...])
+            if next.count == bytes.count { return false }
+            bytes = next
+        }
+    }
+
+    private static func isPlain(segment: ArraySlice<UInt8>) -> Bool {
+        let name = segment.prefix { $0 != UInt8(ascii: ";") }
+        return !segment.isEmpty && !name.elementsEqual(".".utf8) && !name.elementsEqual("..".utf8)
+            && segment.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\\") }
+    }
+
+    private func isSameServer(as other: CredentialAddress) -> Bool {
+        // Both are ASCII.
+        scheme == other.scheme && host == other.host
+    }
+
+    private static func isSame(_ left: String?, _ right: String?) -> Bool {
+        guard let left, let right else { return left == nil && right == nil }
+        return left.utf8.elementsEqual(right.utf8)
+    }
+
+    private static func withoutOuterSlashes(_ path: String) -> String {
+        var bytes = path.utf8[...]
+        while bytes.first == UInt8(ascii: "/") { bytes = bytes.dropFirst() }
+        while bytes.last == UInt8(ascii: "/") { bytes = bytes.dropLast() }
+        return String(Substring(bytes))
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool {
@@ -85,30 +141,33 @@ package struct CredentialAddress: Sendable, Hashable {
         }
     }
 
-    private static func unescaped(_ text: Substring) -> String? {
-        var bytes: [UInt8] = []
-        var rest = text.utf8[...]
-        while let byte = rest.popFirst() {
-            guard byte == UInt8(ascii: "%") else {
-                bytes.append(byte)
-                continue
-            }
-            guard rest.count >= 2, let value = UInt8(String(Substring(rest.prefix(2))), radix: 16) else { return nil }
-            bytes.append(value)
-            rest = rest.dropFirst(2)
-        }
+    /// Nil for an escape that is none, and for what is not UTF-8.
+    private static func unescaped(_ text: ArraySlice<UInt8>) -> String? {
+        let bytes = resolved(text)
+        // Each escape that is one made three bytes one; what is left of the others is a percent sign.
+        let escapes = text.count { $0 == UInt8(ascii: "%") }
+        guard text.count - bytes.count == 2 * escapes else { return nil }
         return String(validating: bytes, as: UTF8.self)
     }
-}
 
-extension String {
-    /// Where a text first is; the standard library without Foundation has none for a whole text.
-    fileprivate func range(of text: String) -> Range<String.Index>? {
-        var start = startIndex
-        while start < endIndex {
-            if self[start...].hasPrefix(text) { return start..<index(start, offsetBy: text.count) }
-            start = index(after: start)
+    /// Escapes as the bytes that they stand for; those that are none stay.
+    private static func resolved(_ text: ArraySlice<UInt8>) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var rest = text
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), rest.count >= 2, let high = digit(rest.first),
+                let low = digit(rest.dropFirst().first)
+            {
+                bytes.append(high << 4 | low)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
         }
-        return nil
+        return bytes
+    }
+
+    private static func digit(_ byte: UInt8?) -> UInt8? {
+        byte.flatMap { Character(Unicode.Scalar($0)).hexDigitValue }.map { UInt8($0) }
     }
 }

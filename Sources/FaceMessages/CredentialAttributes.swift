@@ -20,7 +20,7 @@ package struct CredentialAttributes: Sendable, Hashable {
     /// - Throws: ``CredentialError``.
     package init(parsing bytes: RawSpan) throws(CredentialError) {
         guard bytes.byteCount <= CredentialAttributes.longest else { throw .tooLong }
-        var parts: [String: String] = [:]
+        var parts: [String: String] = [:]  // because: its keys are four words of ours
         var (start, lines) = (0, 0)
         while start < bytes.byteCount {
             var end = start
@@ -45,7 +45,8 @@ package struct CredentialAttributes: Sendable, Hashable {
     }
 
     private mutating func take(
-        _ bytes: RawSpan, _ key: Range<Int>, _ value: Range<Int>, _ parts: inout [String: String]
+        _ bytes: RawSpan, _ key: Range<Int>, _ value: Range<Int>,
+        _ parts: inout [String: String]  // because: as above
     ) throws(CredentialError) {
         guard key.count <= 64 else { return }
         switch bytes.characters(key) {

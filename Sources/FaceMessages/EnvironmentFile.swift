@@ -38,8 +38,8 @@ package enum EnvironmentFile {
                 throw .invalidText(number)
             }
             var rest = trimmed(text[...])
-            guard let first = rest.first, first != "#" else { continue }
-            if rest.hasPrefix("export ") { rest = trimmed(rest.dropFirst(7)) }
+            guard let first = rest.utf8.first, first != UInt8(ascii: "#") else { continue }
+            if rest.utf8.starts(with: "export ".utf8) { rest = trimmed(Substring(rest.utf8.dropFirst(7))) }
             guard variables.count < mostVariables else { throw .tooMuch(.lines, mostVariables) }
             guard let equals = rest.utf8.firstIndex(of: UInt8(ascii: "=")) else { throw .invalidLine(number) }
             let name = String(rest[..<equals])

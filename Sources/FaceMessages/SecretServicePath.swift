@@ -30,7 +30,9 @@ package enum SecretServicePath: Sendable, Hashable {
             self = .service
             return
         }
-        guard path.hasPrefix(SecretServicePath.root + "/") else { return nil }
+        guard path.utf8.starts(with: (SecretServicePath.root + "/").utf8), path.utf8.allSatisfy({ $0 < 0x80 }) else {
+            return nil
+        }
         let parts = path.dropFirst(SecretServicePath.root.count + 1).split(
             separator: "/", omittingEmptySubsequences: false)
         func name(_ index: Int, _ longest: Int) -> String? {
@@ -88,6 +90,11 @@ package enum SecretServicePath: Sendable, Hashable {
             return "\(root)/search/\(SecretServicePath.encoded(text))"
         }
     }
+
+    /// By their bytes: a path is ASCII, and names that only look alike have different ones.
+    package static func == (left: SecretServicePath, right: SecretServicePath) -> Bool { left.text == right.text }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(text) }
 
     private static let digits = Array("0123456789abcdef".utf8)
 

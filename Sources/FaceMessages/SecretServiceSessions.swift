@@ -26,7 +26,7 @@ package struct SecretServiceSessions<Key> {
     }
 
     private mutating func makeRoom() {
-        var counts: [String: Int] = [:]
+        var counts: [String: Int] = [:]  // because: the bus makes these names, of ASCII
         for session in sessions.values { counts[session.client, default: 0] += 1 }
         let most = counts.values.max()
         let oldest = sessions.filter { counts[$0.value.client] == most }.min { $0.value.used < $1.value.used }
@@ -54,7 +54,7 @@ package struct SecretServiceSessions<Key> {
     }
 
     /// The clients that have one.
-    package var clients: Set<String> { Set(sessions.values.map(\.client)) }
+    package var clients: Set<String> { Set(sessions.values.map(\.client)) }  // because: as above
 
     /// Ends all sessions of a client that has left the bus.
     package mutating func leave(_ client: String) {

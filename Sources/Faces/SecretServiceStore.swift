@@ -116,7 +116,8 @@ package struct SecretServiceStore: Sendable {
         if draft.replaces,
             let same = try search(draft.attributes, in: collection).first(where: { $0.attributes == draft.attributes })
         {
-            let label = draft.label.isEmpty || draft.label == same.label ? nil : draft.label
+            let isSame = draft.label.utf8.elementsEqual(same.label.utf8)
+            let label = draft.label.isEmpty || isSame ? nil : draft.label
             try set(same.name, in: collection, secret, contentType: draft.contentType, label: label)
             return same.name
         }

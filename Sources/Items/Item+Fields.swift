@@ -25,10 +25,11 @@ extension Item {
         }
     }
 
-    /// The first field of this label, whatever its case.
+    /// The first field of this label, by its bytes; else in whatever case.
     public func field(_ label: String) -> Field? {
         let wanted = label.lowercased()
-        return fields.first { $0.label == label } ?? fields.first { $0.label.lowercased() == wanted }
+        return fields.first { $0.label.utf8.elementsEqual(label.utf8) }
+            ?? fields.first { $0.label.lowercased() == wanted }
     }
 
     /// The first field of one of these kinds.

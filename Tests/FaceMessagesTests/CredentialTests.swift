@@ -84,4 +84,68 @@ import Testing
         #expect(try rank("https://ada@h", "http://ada@h") == nil)
         #expect(try rank("https://ada@h", "https://ada@h.evil.org") == nil)
     }
+
+    /// Paths that a server may take for what is not below `a`; git resolves one level of escapes before it asks.
+    @Test(arguments: [
+        "a/../evil", "a/%2e%2e/evil", "a/%2E./evil", "a/.%2e/evil", "a/%252e%252E/evil", "a/%25252e%2525252e/evil",
+        "a/x/%2e%2e/%2e%2e/evil", "a/./b", "a/%2e/b", "a/..", "a/.", "a//evil", "a/%2f/evil", "a/b%2f..%2f..%2fevil",
+        "a/%252f..%252fevil", "a/..\\evil", "a\\..\\evil", "a/%5c..%5Cevil", "a/%255Cevil", "a/..;/evil",
+        "a/..;x=1/evil",
+        "a/%2e%2e%3b/evil", "a/\t../evil", "a/..%00/evil", "a/..%09/evil", "a/%C0%AE%C0%AE/evil", "../a", "./a",
+        "a/%2e%2E",
+    ])
+    func `a path that a server may take for another one gets no path's account`(path: String) throws {
+        let asked = try #require(CredentialAddress(scheme: "https", host: "h", path: path))
+        #expect(asked.leadsElsewhere)
+        for stored in ["https://ada@h/a", "https://ada@h/a/b", "https://ada@h/evil", asked.name] {
+            #expect(try #require(CredentialAddress(name: stored)).rank(for: asked) == nil, "\(stored)")
+        }
+        for question in ["https://h/a", "https://h/evil", "https://h"] {
+            #expect(try asked.rank(for: #require(CredentialAddress(name: question))) == nil, "\(question)")
+        }
+        #expect(try #require(CredentialAddress(name: "https://ada@h")).rank(for: asked) == 0, "what is for every path")
+    }
+
+    @Test(arguments: [
+        "a/b", "a.b/c..d", "...", "a/.git", "a/b;v=2", "a%20b", "100%", "a%2", "%zz/b", "\u{fc}/b", "~ada/x",
+    ])
+    func `a path that only looks odd is one`(path: String) throws {
+        let stored = try #require(CredentialAddress(scheme: "https", host: "h", path: path, user: "ada"))
+        #expect(!stored.leadsElsewhere)
+        #expect(try stored.rank(for: #require(CredentialAddress(scheme: "https", host: "h", path: path + "/x"))) != nil)
+    }
+
+    @Test func `what looks alike and has other bytes is another account`() throws {
+        func address(_ path: String?, _ user: String?) throws -> CredentialAddress {
+            try #require(CredentialAddress(scheme: "https", host: "h", path: path, user: user))
+        }
+        let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}")
+        #expect(composed == decomposed)
+        #expect(try address(nil, composed) != address(nil, decomposed))
+        #expect(try Set([address(nil, composed), address(nil, decomposed)]).count == 2)
+        #expect(try address(nil, composed).rank(for: address(nil, decomposed)) == nil)
+        #expect(try address(composed, "ada").rank(for: address(decomposed, nil)) == nil)
+        #expect(try address(composed, "ada").rank(for: address(decomposed + "/x", nil)) == nil)
+        // With an accent on the slash, a text has no slash for Swift.
+        #expect(try address("a", "ada").rank(for: address("a/\u{301}b", nil)) == 1)
+        #expect(try !address(composed, "ada").isNamed(by: address(decomposed, "ada")))
+        #expect(try !address(nil, composed).isNamed(by: address(nil, decomposed)))
+    }
+
+    @Test func `a question names what is stored for its own address alone`() throws {
+        func isNamed(_ stored: String, _ question: String) throws -> Bool {
+            try #require(CredentialAddress(name: stored)).isNamed(by: #require(CredentialAddress(name: question)))
+        }
+        #expect(try isNamed("https://ada@h", "https://ada@h") && isNamed("https://ada@h", "https://h"))
+        #expect(try isNamed("https://ada@h/a", "https://ada@h/a"))
+        for (stored, question) in [
+            ("https://ada@h", "https://ada@h/a"), ("https://ada@h/a", "https://ada@h"),
+            ("https://ada@h/a", "https://ada@h/a/b"),
+            ("https://ada@h/a/b", "https://ada@h/a"), ("https://ada@h", "https://bob@h"),
+            ("https://h", "https://bob@h"),
+            ("https://ada@h", "http://ada@h"), ("https://ada@h", "https://ada@h:80"),
+        ] {
+            #expect(try !isNamed(stored, question), "\(stored) \(question)")
+        }
+    }
 }

@@ -161,4 +161,11 @@ import Testing
             #expect(paths.contains { Self.call(call.interface, member, call.signature, $0) == .success(call) })
         }
     }
+
+    @Test func `paths of names that look alike and have other bytes are two`() throws {
+        let paths = ["caf\u{e9}", "cafe\u{301}"].map { SecretServicePath.item(collection: "a", name: $0) }
+        #expect(paths[0] != paths[1] && Set(paths).count == 2)
+        for path in paths { #expect(SecretServicePath(parsing: path.text) == path) }
+        #expect(SecretServicePath(parsing: "/org/freedesktop/secrets/collection/\u{e9}") == nil)
+    }
 }

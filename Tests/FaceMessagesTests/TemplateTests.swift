@@ -29,6 +29,7 @@ import VaultFormat
         ("holdfast://a/b", "holdfast://a/b"), ("{ holdfast://a/b }", "{ holdfast://a/b }"),
         ("{{ x holdfast://a/b }}", "{{ x holdfast://a/b }}"), ("{{\nholdfast://a/b }}", "{{\nholdfast://a/b }}"),
         ("{{ Holdfast://a/b }}", "{{ Holdfast://a/b }}"), ("{{", "{{"), ("{", "{"),
+        ("{{ holdfast://a/caf%C3%A9 }}{{ holdfast://a/cafe%CC%81 }}", "<0><1>"),
     ])
     func `insertions are found, and everything else stays`(text: String, result: String) throws {
         #expect(try filled(text) == result)

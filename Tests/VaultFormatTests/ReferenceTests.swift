@@ -22,6 +22,26 @@ import VaultFormat
         #expect(try SecretReference(parsing: reference.text) == reference)
     }
 
+    @Test func `references that look alike and have other bytes are two`() throws {
+        let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}")
+        for (one, other) in [
+            (
+                try SecretReference(collection: composed, item: "a"),
+                try SecretReference(collection: decomposed, item: "a")
+            ),
+            (
+                try SecretReference(collection: "a", item: composed),
+                try SecretReference(collection: "a", item: decomposed)
+            ),
+            (
+                try SecretReference(collection: "a", item: "b", field: composed),
+                try SecretReference(collection: "a", item: "b", field: decomposed)
+            ),
+        ] {
+            #expect(one != other && Set([one, other, one]).count == 2)
+        }
+    }
+
     @Test(
         arguments: [
             ("", .otherScheme), ("mail", .otherScheme), ("HOLDFAST://a/b", .otherScheme),

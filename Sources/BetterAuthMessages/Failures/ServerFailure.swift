@@ -57,16 +57,16 @@ public struct ServerFailure: Error, Sendable, Hashable {
 
 extension MessageReader {
     /// The members of the object that begins here, with names as they are meant.
-    fileprivate mutating func outerMembers() throws(MessageError) -> [String: Range<Int>] {
+    fileprivate mutating func outerMembers() throws(MessageError) -> [String: Range<Int>] {  // because: our words
         guard next == UInt8(ascii: "{") else { throw failure(.wrongType, "failure") }
-        var named: [String: Range<Int>] = [:]
+        var named: [String: Range<Int>] = [:]  // because: as above
         for member in try members("failure", spaced: true) {
             named[String(decoding: try unescaped(member.name), as: UTF8.self)] = member.value
         }
         return named
     }
 
-    fileprivate func members(at range: Range<Int>) -> [String: Range<Int>] {
+    fileprivate func members(at range: Range<Int>) -> [String: Range<Int>] {  // because: as above
         var reader = self
         reader.position = range.lowerBound
         return (try? reader.outerMembers()) ?? [:]

@@ -89,6 +89,11 @@ package struct SecretReference: Sendable, Hashable {
         return "\(SecretReference.scheme)" + String(decoding: text, as: UTF8.self)
     }
 
+    /// By their bytes: what is written is ASCII, and texts that only look alike name different values.
+    package static func == (left: SecretReference, right: SecretReference) -> Bool { left.text == right.text }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(text) }
+
     private static func hex(_ digit: UInt8) -> UInt8 { digit < 10 ? 48 + digit : 55 + digit }
 
     /// The unreserved characters of RFC 3986, section 2.3.
