@@ -26,7 +26,8 @@ package struct CredentialStore: Sendable {
 
     /// The lines that answer a question: user, password, and what else was stored with it. Empty where nothing answers.
     ///
-    /// The longest path wins, then what was changed last. What has expired is not an answer.
+    /// The longest path wins, then what was changed last. What has expired is not an answer, and neither is what a program stored over
+    /// the session bus: it is not what git or the user put there.
     /// - Parameter check: Looks at an item, its name and collection before it is the answer.
     /// - Throws: What reading items and `check` throw; `invalidItem` for a question that is none.
     package func get(
@@ -44,6 +45,7 @@ package struct CredentialStore: Sendable {
         found.sort { ($0.rank, $0.modified, $0.name) > ($1.rank, $1.modified, $1.name) }
         for one in found {
             let item = try items.item(one.name, in: collection)
+            guard !item.isOfSecretService else { continue }
             if let expiry = expiry(of: item), expiry <= WallClock.milliseconds / 1000 { continue }
             guard let answer = try answer(item, one.address) else { continue }
             try check(item, one.name, collection)
@@ -52,11 +54,15 @@ package struct CredentialStore: Sendable {
         return try empty()
     }
 
-    /// Keeps a password; what was there for this account is changed. Incomplete attributes are ignored, as git asks for.
-    /// - Throws: As ``get(_:)``, and what storing throws.
+    /// Keeps a password; what was there for this account is changed. Incomplete attributes are ignored, as git asks for, and so are
+    /// those with a path that no account can have (``FaceMessages/CredentialAddress/leadsElsewhere``).
+    /// - Throws: As ``get(_:)``, and what storing throws; `invalidItem` where a program has stored an item of this name over the
+    ///   session bus, which would get the password.
     package func store(_ bytes: RawSpan) throws(VaultError) {
         let attributes = try attributes(bytes)
-        guard let address = attributes.address, address.user != nil, let password = attributes.password else { return }
+        guard let address = attributes.address, address.user != nil, !address.leadsElsewhere,
+            let password = attributes.password
+        else { return }
         func fill(_ item: inout Item) throws(VaultError) {
             try item.put(.text, "username", Array((address.user ?? "").utf8))
             try item.put(.secret, "password", bytes: bytes.extracting(password))
@@ -69,7 +75,15 @@ package struct CredentialStore: Sendable {
         }
         do {
             if try vault.contains(address.name, in: collection) {
-                try items.change(address.name, in: collection) { item in try fill(&item) }
+                try items.change(address.name, in: collection) { item in
+                    guard !item.isOfSecretService else {
+                        throw VaultError(
+                            .invalidItem,
+                            "a program stored an item under this account's name over the session bus; rename or remove it"
+                        )
+                    }
+                    try fill(&item)
+                }
             } else {
                 var item = try Item(.login)
                 try fill(&item)
@@ -78,8 +92,9 @@ package struct CredentialStore: Sendable {
         } catch { throw VaultError(any: error) }
     }
 
-    /// Moves what is stored for an account to the trash. Where a password is named, only one that is the same: another program may
-    /// have stored a better one.
+    /// Moves what is stored for an account to the trash: for this very address, with the same path or none, or what git tries on one
+    /// repository would cost the accounts of all. Where a password is named, only one that is the same: another program may have
+    /// stored a better one.
     /// - Parameter check: As of ``get(_:_:)``, before a password is compared: what is erased tells whether it was that.
     /// - Throws: As ``get(_:_:)``, and what the trash throws.
     package func erase(
@@ -89,12 +104,10 @@ package struct CredentialStore: Sendable {
         let attributes = try attributes(bytes)
         guard let wanted = attributes.address else { return }
         for record in try vault.records(in: collection) {
-            guard let address = CredentialAddress(name: record.name), address.scheme == wanted.scheme,
-                address.host == wanted.host, wanted.user == nil || address.user == wanted.user,
-                wanted.path == nil || address.path == wanted.path || address.path == nil
-            else { continue }
+            guard let address = CredentialAddress(name: record.name), address.isNamed(by: wanted) else { continue }
+            let item = try items.item(record.name, in: collection)
+            guard !item.isOfSecretService else { continue }
             if let password = attributes.password {
-                let item = try items.item(record.name, in: collection)
                 guard let field = item.field("password") else { continue }
                 try check(item, record.name, collection)
                 let isSame = item.withValue(of: field) { constantTimeEquals($0, bytes.extracting(password)) }
@@ -134,6 +147,11 @@ package struct CredentialStore: Sendable {
             if !isLine, label == "password" { return nil }
         }
         guard item.field("password") != nil else { return nil }
+        if item.field("username") == nil, let user = address.user {
+            let user = Array(user.utf8)
+            guard unsafe !user.span.bytes.hasLineEnd else { return nil }
+            try unsafe lines.append("username", user.span.bytes)
+        }
         return try lines.lines()
     }
 

@@ -9,7 +9,7 @@ internal import SystemCalls
 /// What programs store through the Secret Service: items with the tag `secret-service`, the secret in the field `password` and what
 /// they are found by in the field `attributes`. Items without the tag are not shown there.
 package struct SecretServiceStore: Sendable {
-    package static let tag = "secret-service"
+    package static let tag = Item.secretServiceTag
     package static let attributesLabel = "attributes"
     package static let typeLabel = "content type"
     /// The field for what the program calls the item, where that is not the item's name.
@@ -199,7 +199,7 @@ package struct SecretServiceStore: Sendable {
 
     /// Nil for an item that is not shown here.
     private static func attributes(of item: borrowing Item) -> SecretServiceAttributes? {
-        guard item.tags.contains(tag) else { return nil }
+        guard item.isOfSecretService else { return nil }
         guard let field = item.field(attributesLabel), field.kind.isOpen else { return SecretServiceAttributes() }
         return SecretServiceAttributes(parsing: bytes(of: field, in: item))
     }

@@ -9,11 +9,18 @@ extension ItemStore {
 
     /// The value that a reference names: of a field, of a plain value, the content of a file's field.
     /// - Parameter check: Looks at the item before anything of it is given away.
-    /// - Throws: `recordNotFound` where there is no such record or field; `tooLarge`; what ``item(_:in:)`` and `check` throw.
+    /// - Throws: `recordNotFound` where there is no such record or field; `invalidItem` for one that a program stored over the
+    ///   session bus, which may have taken a name that a reference waits for; `tooLarge`; what ``item(_:in:)`` and `check` throw.
     package func value(
         of reference: SecretReference, _ check: (borrowing Item) throws(VaultError) -> Void = { _ in }
     ) throws(VaultError) -> SecretBytes {
         let item = try item(reference.item, in: reference.collection)
+        guard !item.isOfSecretService else {
+            throw VaultError(
+                .invalidItem,
+                "a program stored this item over the session bus; take its tag \(Item.secretServiceTag) away to have it read by "
+                    + "references")
+        }
         try check(item)
         let found = if let label = reference.field { item.field(label) } else { item.mainField }
         guard let found else {

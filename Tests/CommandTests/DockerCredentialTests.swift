@@ -138,4 +138,18 @@ import Testing
         }
         #expect(try sandbox.run("list", "--collection", "docker").text.isEmpty)
     }
+
+    @Test func `what a program stored over the session bus is no account of a registry`() throws {
+        #expect(try ask("store", #"{"ServerURL":"h:5000","Username":"eve","Secret":"planted"}"#).code == 0)
+        func tag(_ action: String) throws {
+            #expect(try sandbox.run("tag", action, "-c", "docker", "h:5000", "secret-service").code == 0)
+        }
+        try tag("add")
+        #expect(try ask("get", "h:5000").text == "credentials not found in native keychain\n")
+        #expect(try ask("list", "").text == "{}\n")
+        let store = try ask("store", #"{"ServerURL":"h:5000","Username":"ada","Secret":"new"}"#)
+        #expect(store.code == 1 && store.text.contains("session bus"), "\(store.text)")
+        try tag("remove")
+        #expect(try ask("get", "h:5000").text.contains("planted"))
+    }
 }

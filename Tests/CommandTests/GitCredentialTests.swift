@@ -104,6 +104,77 @@ import Testing
         try sandbox.run("git-credential", action, input: .file(sandbox.file((lines + "\n").utf8)))
     }
 
+    @Test func `what is erased is what was stored for that very address`() throws {
+        let sandbox = try unlocked()
+        let address = "protocol=https\nhost=h\nusername=ada\n"
+        func stored() throws -> [String] {
+            try sandbox.run("list", "--collection", "git").text.split(separator: "\n").compactMap {
+                $0.split(separator: "\t").dropFirst().first.map(String.init)
+            }
+        }
+        for path in ["", "path=team\n", "path=team/one.git\n"] {
+            #expect(try ask("store", "\(address)\(path)password=p\n", sandbox).code == 0)
+        }
+        let all = ["https://ada@h", "https://ada@h/team", "https://ada@h/team/one.git"]
+        #expect(try stored() == all)
+        for path in ["team/two.git", "other", "team/one.git/x", "TEAM"] {
+            #expect(try ask("erase", "\(address)path=\(path)\npassword=p\n", sandbox).code == 0)
+            #expect(try ask("erase", "\(address)path=\(path)\n", sandbox).code == 0)
+        }
+        #expect(try stored() == all)
+        #expect(try ask("erase", "\(address)path=team/one.git\npassword=p\n", sandbox).code == 0)
+        #expect(try stored() == Array(all[..<2]))
+        #expect(try ask("erase", "\(address)password=p\n", sandbox).code == 0)
+        #expect(try stored() == ["https://ada@h/team"])
+    }
+
+    @Test func `a path that leads elsewhere gets no path's password, and none is stored for it`() throws {
+        let sandbox = try unlocked()
+        let address = "protocol=https\nhost=h\n"
+        #expect(try ask("store", "\(address)path=team\nusername=ada\npassword=p\n", sandbox).code == 0)
+        for path in ["team/../evil/one.git", "team/%2e%2E/evil", "team//evil", "team/..\\evil", "team/./evil"] {
+            #expect(try ask("get", "\(address)path=\(path)\n", sandbox).text.isEmpty, "\(path)")
+            #expect(try ask("store", "\(address)path=\(path)\nusername=eve\npassword=q\n", sandbox).code == 0)
+            #expect(try ask("get", "\(address)path=\(path)\n", sandbox).text.isEmpty, "\(path)")
+        }
+        #expect(try ask("get", "\(address)path=team/one.git\n", sandbox).text == "username=ada\npassword=p\n")
+    }
+
+    @Test func `what a program stored over the session bus is no password of git's`() throws {
+        let sandbox = try unlocked()
+        let address = "protocol=https\nhost=h\n"
+        #expect(try ask("store", "\(address)username=ada\npassword=mine\n", sandbox).code == 0)
+        #expect(try ask("store", "\(address)username=eve\npassword=planted\n", sandbox).code == 0)
+        func tag(_ action: String) throws {
+            #expect(try sandbox.run("tag", action, "-c", "git", "https://eve@h", "secret-service").code == 0)
+        }
+        try tag("add")
+        #expect(try ask("get", address, sandbox).text == "username=ada\npassword=mine\n")
+        #expect(try ask("get", "\(address)username=eve\n", sandbox).text.isEmpty)
+        // Whoever stored it would get what git learns.
+        let store = try ask("store", "\(address)username=eve\npassword=new\n", sandbox)
+        #expect(store.code == 2 && store.errors.contains("session bus"), "\(store.errors)")
+        #expect(try ask("erase", "\(address)username=eve\n", sandbox).code == 0)
+        let reference = ["run", "--env", "A=holdfast://git/https:%2F%2Feve@h", "--", "printenv", "A"]
+        func value() throws -> Sandbox.Result { try sandbox.run(raw: reference.map { Array($0.utf8) }) }
+        let refused = try value()
+        #expect(refused.code == 2 && refused.errors.contains("secret-service"), "\(refused.errors)")
+        let template = try sandbox.file("{{ holdfast://git/https:%2F%2Feve@h }}".utf8)
+        #expect(try sandbox.run("inject", "--in", template).code == 2)
+        try tag("remove")
+        #expect(try ask("get", "\(address)username=eve\n", sandbox).text == "username=eve\npassword=planted\n")
+        #expect(try value().text == "planted\n")
+    }
+
+    @Test func `a login that the user named answers with the user of its name`() throws {
+        let sandbox = try unlocked()
+        let added = try sandbox.run(
+            "add", "https://ada%40b@h", "-c", "git", "--secret-fd=5", descriptors: [5: .file(sandbox.file("p".utf8))])
+        #expect(added.code == 0, "\(added.errors)")
+        let answer = try ask("get", "protocol=https\nhost=h\n", sandbox).text
+        #expect(answer == "password=p\nusername=ada@b\n", "\(answer)")
+    }
+
     @Test func `expiry and refresh token are kept, and what has expired is no answer`() throws {
         let sandbox = try unlocked()
         let address = "protocol=https\nhost=example.org\n"

@@ -248,6 +248,27 @@ import Testing
                 """, "\(result.text) \(result.errors)")
     }
 
+    @Test func `a program plants no password for git, and none that a reference reads`() throws {
+        let result = try python(
+            """
+            import os, subprocess
+            def run(*words, input=''):
+                done = subprocess.run([os.environ['HOLDFAST'], *words], input=input, capture_output=True, text=True)
+                return done.stdout.strip() or done.stderr.strip()
+            address = 'protocol=https\\nhost=h\\n'
+            run('git-credential', 'store', input=address + 'username=ada\\npassword=mine\\n')
+            s, git = open(), P + '/collection/git'
+            print(create(s, {'a': 'b'}, b'planted', 'https://eve@h', path=git) == git + '/https_3a_2f_2feve_40h')
+            print(run('git-credential', 'get', input=address).split())
+            print('secret-service' in run('run', '--env', 'A=holdfast://git/https:%2F%2Feve@h', '--', 'printenv', 'A'))
+            print('session bus' in run('git-credential', 'store', input=address + 'username=eve\\npassword=new\\n'))
+            print(get(git + '/https_3a_2f_2feve_40h', s))
+            """)
+        #expect(
+            result.text == "True\n['username=ada', 'password=mine']\nTrue\nTrue\nb'planted'\n",
+            "\(result.text) \(result.errors)")
+    }
+
     @Test func `labels and attributes are changed, and the item's path stays`() throws {
         let result = try run(
             #"""

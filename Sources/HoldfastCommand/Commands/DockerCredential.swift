@@ -19,7 +19,7 @@ extension Command {
                 + "one registry with \"credHelpers\". docker, podman and skopeo then call docker-credential-holdfast, which is this "
                 + "command; make a link of that name to holdfast where it is not installed.",
             "Each registry is a login in the collection \"\(DockerAccounts.defaultCollection)\", named as the program names the registry. What "
-                + "it erases goes to the trash.",
+                + "it erases goes to the trash. What a program stored over the session bus is no account.",
         ],
         example: "holdfast docker-credential list",
         places: [Place(name: "ACTION", kind: .text, help: "get, store, erase or list.")],
@@ -67,6 +67,11 @@ private struct DockerAccounts {
     func get() throws(CommandError) {
         let path = try path(DockerAccounts.address())
         let item = try access.item(path)
+        guard !item.isOfSecretService else {
+            throw CommandError(
+                .notFound, code: VaultError.Code.recordNotFound.description,
+                "a program stored this over the session bus")
+        }
         var answer = SecretJSON()
         try answer.raw("{\"ServerURL\":\(JSON.text(path.name).encoded),\"Username\":")
         try append("username", of: item, to: &answer)
@@ -93,6 +98,11 @@ private struct DockerAccounts {
         }
         let path = try path(server)
         func fill(_ item: inout Item) throws(CommandError) {
+            guard !item.isOfSecretService else {
+                throw .failure(
+                    VaultError.Code.invalidItem.description,
+                    "a program stored an item under this registry's name over the session bus; rename or remove it")
+            }
             try vaultCall {
                 try unsafe item.put(.text, "username", bytes: Array(user.utf8).span.bytes)
                 try secret.withBytes { secret throws(VaultError) in
@@ -120,7 +130,9 @@ private struct DockerAccounts {
         var users: [String: JSON] = [:]
         for path in try access.paths() where path.collection.utf8.elementsEqual(collection.utf8) {
             let item = try access.item(path)
-            guard let field = item.field("username"), item.field("password") != nil else { continue }
+            guard !item.isOfSecretService, let field = item.field("username"), item.field("password") != nil else {
+                continue
+            }
             users[path.name] = .text(item.withValue(of: field, DockerAccounts.text))
         }
         try Output.write(.object(users))

@@ -16,7 +16,8 @@ extension Command {
             "Reads attributes from standard input and writes the answer to standard output, as git-credential(1) describes. "
                 + "Each account is a login in the collection \"\(CredentialStore.defaultCollection)\", named like "
                 + "https://ada@example.org/team. With credential.useHttpPath a path can have an account of its own. What git "
-                + "erases goes to the trash.",
+                + "erases goes to the trash, if it was stored for that very address. What a program stored over the session bus "
+                + "is no answer.",
             "The end of a password and an OAuth refresh token are kept where git sends them.",
         ],
         example: "holdfast git-credential get",
