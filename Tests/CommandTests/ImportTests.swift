@@ -149,6 +149,9 @@ import Testing
             environment: variables)
         try #require(made.code == 0, "\(made.errors)")
         try FileManager.default.createDirectory(atPath: sandbox.path + "/store/web", withIntermediateDirectories: true)
+        _ = try sandbox.file("ada@example\n".utf8, "store/.gpg-id")
+        try FileManager.default.createSymbolicLink(
+            atPath: sandbox.path + "/store/web/alias.gpg", withDestinationPath: "mail.gpg")
         let sealed = try sandbox.run(
             "/usr/bin/gpg",
             raw: [
@@ -159,11 +162,38 @@ import Testing
         try #require(sealed.code == 0, "\(sealed.errors)")
         let done = try sandbox.run(
             "import", sandbox.path + "/store", passcode: Prepared.passcode, environment: variables)
-        #expect(done.code == 0, "\(done.errors)")
+        #expect(done.code == 0 && done.errors.contains("web/alias.gpg: a link"), "\(done.errors)")
         #expect(try sandbox.run("show", "web/mail", "-f", "username", passcode: Prepared.passcode).text == "ada")
         _ = try sandbox.file("no gpg".utf8, "store/broken.gpg")
         #expect(
             try sandbox.run("import", sandbox.path + "/store", passcode: Prepared.passcode, environment: variables).code
                 == 1)
+    }
+
+    @Test func `a folder that is no store of pass is refused before gpg sees anything of it`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        for folder in ["bin", "store/web", "linked"] {
+            try FileManager.default.createDirectory(
+                atPath: sandbox.path + "/" + folder, withIntermediateDirectories: true)
+        }
+        let gpg = try sandbox.file("#!/bin/sh\necho run >> '\(sandbox.path)/ran'\necho s3cret\n".utf8, "bin/gpg")
+        try FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: gpg)
+        let variables = ["PATH": sandbox.path + "/bin:/usr/bin:/bin"]
+        func load(_ folder: String) throws -> Sandbox.Result {
+            try sandbox.run(
+                "import", sandbox.path + "/" + folder, passcode: Prepared.passcode, environment: variables)
+        }
+        for folder in ["store", "linked"] { _ = try sandbox.file("sealed".utf8, folder + "/trusted.gpg") }
+        let mark = try sandbox.file("ada@example\n".utf8, "mark")
+        try FileManager.default.createSymbolicLink(
+            atPath: sandbox.path + "/linked/.gpg-id", withDestinationPath: mark)
+        for folder in ["store", "linked"] {
+            let refused = try load(folder)
+            #expect(refused.code == 2 && refused.errors.contains(".gpg-id"), "\(refused.errors)")
+        }
+        #expect(!sandbox.exists("ran"))
+        _ = try sandbox.file("ada@example\n".utf8, "store/.gpg-id")
+        let done = try load("store")
+        #expect(done.code == 0 && sandbox.exists("ran"), "\(done.errors)")
     }
 }

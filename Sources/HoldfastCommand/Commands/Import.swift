@@ -27,7 +27,7 @@ extension Command {
         details: [
             "Reads databases of KeePass and KeePassXC (KDBX 3 and 4, XML, CSV), exports of Bitwarden (JSON, plain or with a password of "
                 + "its own; CSV), 1Password (1PUX) and Aegis (plain or encrypted), CSV files of Firefox and Chrome, any other CSV with --column, "
-                + "the folder of pass, whose entries gpg decrypts, and what holdfast export --plain wrote.",
+                + "the folder of pass (with its file .gpg-id), whose entries gpg decrypts, and what holdfast export --plain wrote.",
             "With --format gnome-keyring and without FILE it asks your session's keyring (any Secret Service) for all items. A locked "
                 + "keyring asks for its password itself. The items get the tag secret-service, so that after holdfast secrets serve "
                 + "programs find them as before.",

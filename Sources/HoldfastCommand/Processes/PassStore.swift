@@ -7,13 +7,20 @@ internal import SystemCalls
 enum PassStore {
     private static let deepest = 32
 
+    /// The mark of such a folder: whose keys its entries are for. Without it gpg is given nothing.
+    private static let mark = ".gpg-id"
+
+    /// - Throws: A usage error for a folder that is no store, before gpg is looked for.
     static func read(_ root: String) throws(CommandError) -> Imported {
+        guard kind(root + "/" + mark) == S_IFREG else {
+            throw .usage("\(Escaping.name(root)) is no folder of pass: it has no file \(mark); nothing was imported")
+        }
         guard ChildProcess.isInstalled("gpg") else { throw .failure("program", "gpg is not installed; pass needs it") }
-        let paths = try entries(root, [], 0)
+        var imported = Imported()
+        let paths = try entries(root, [], 0, &imported)
         guard !paths.isEmpty else {
             throw CommandError(.notFound, code: "noFile", "there is no entry of pass in \(Escaping.name(root))")
         }
-        var imported = Imported()
         try Progress.show("Decrypting") { progress throws(CommandError) in
             for (done, path) in paths.enumerated() {
                 let text = try decrypt(root + "/" + path.joined(separator: "/") + ".gpg")
@@ -26,15 +33,22 @@ enum PassStore {
         return imported
     }
 
-    /// Paths of the entries without `.gpg`; links are not followed.
-    private static func entries(_ root: String, _ path: [String], _ depth: Int) throws(CommandError) -> [[String]] {
+    /// What is at a path, by the bits of its mode; nil for nothing. A link is not followed.
+    private static func kind(_ path: String) -> mode_t? {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
+    }
+
+    /// Paths of the entries without `.gpg`; links are not followed, and noted.
+    private static func entries(
+        _ root: String, _ path: [String], _ depth: Int, _ imported: inout Imported
+    ) throws(CommandError) -> [[String]] {
         guard depth < deepest else { throw .failure("tooLarge", "the folders are too deep in each other") }
         var found: [[String]] = []
         for name in Folder.names(([root] + path).joined(separator: "/")).sorted() where !name.hasPrefix(".") {
-            var status = stat()
-            guard unsafe lstat(([root] + path + [name]).joined(separator: "/"), &status) == 0 else { continue }
-            switch status.st_mode & S_IFMT {
-            case S_IFDIR: found += try entries(root, path + [name], depth + 1)
+            switch kind(([root] + path + [name]).joined(separator: "/")) {
+            case S_IFDIR: found += try entries(root, path + [name], depth + 1, &imported)
+            case S_IFLNK: imported.note((path + [name]).joined(separator: "/"), "a link, which is not followed")
             case S_IFREG where name.hasSuffix(".gpg"): found.append(path + [String(name.dropLast(4))])
             default: continue
             }
