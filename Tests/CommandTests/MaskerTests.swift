@@ -48,6 +48,15 @@ import Testing
         #expect(try all("AAAABBBBCCCC and DD", key) == "<masked> and DD")
     }
 
+    @Test func `a value is replaced without the blanks at its ends, too, which a shell takes away`() throws {
+        #expect(try all("say s3cret word!", " \ts3cret word  \n") == "say <masked>!")
+        #expect(try all("[  s3cret  ]", "  s3cret  ") == "[<masked>]")
+        #expect(try all("say s3cret!", "\n s3cret") == "say <masked>!")
+        #expect(try all("abc, abc  ", "abc  ") == "abc, <masked>", "too short without its blanks")
+        #expect(try all("x AAAABBBB y", "one\n\tAAAABBBB \nDD") == "x <masked> y")
+        #expect(try all("x DDDD y", "one\n  DDDD  \nDD") == "x DDDD y", "a line too short without its blanks")
+    }
+
     @Test func `what cannot become a value is passed on at once, and the rest at the end`() throws {
         let out = try masked(["password: se", "c", "ond", "sec", "ret!", "secr"], ["secret"])
         #expect(out == ["password: ", "", "second", "", "<masked>!", "", "secr"])

@@ -14,7 +14,7 @@ extension Command {
             "Write -- before the program. It replaces this process, so its exit code and signals are its own, and the "
                 + "values exist nowhere else. If it cannot be started the exit code is 127 (not found) or 126.",
             "With --mask the program is a child whose output goes through this process, which writes "
-                + "\(Masker.mask) in place of each value and each longer line of one. Exit codes and signals are passed "
+                + "\(Masker.mask) in place of each value and each longer line of one, also without the blanks at their ends. Exit codes and signals are passed "
                 + "on; 128 and the number of a signal is the exit code of a program that it ended. The program does not "
                 + "write to a terminal then. Values of fewer than \(Masker.shortest) bytes are not masked, nor is a "
                 + "value that the program encodes or splits.",

@@ -108,16 +108,29 @@ package struct Masker: ~Copyable {
         package init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
     }
 
-    /// The value without line ends behind it, and its lines where it has several.
+    /// The value without line ends behind it, its lines where it has several, and each of these without the blanks at its ends, which
+    /// a shell takes away from what stands without quotes. Each has the least length of its kind.
     private static func ranges(_ value: RawSpan) -> [Range<Int>] {
         func isEnd(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") }
+        func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || isEnd(byte) }
+        func trimmed(_ range: Range<Int>) -> Range<Int> {
+            var (start, end) = (range.lowerBound, range.upperBound)
+            while end > start, isBlank(value.byte(at: end - 1)) { end -= 1 }
+            while start < end, isBlank(value.byte(at: start)) { start += 1 }
+            return start..<end
+        }
         var end = value.byteCount
         while end > 0, isEnd(value.byte(at: end - 1)) { end -= 1 }
-        guard end >= shortest else { return [] }
-        var ranges = [0..<end]
+        var ranges: [Range<Int>] = []
+        func add(_ range: Range<Int>, from least: Int) {
+            for range in [range, trimmed(range)] where range.count >= least && ranges.last != range {
+                ranges.append(range)
+            }
+        }
+        add(0..<end, from: shortest)
         var start = 0
         for offset in 0...end where offset == end || isEnd(value.byte(at: offset)) {
-            if offset - start >= shortestLine, offset - start < end { ranges.append(start..<offset) }
+            if offset - start < end { add(start..<offset, from: shortestLine) }
             start = offset + 1
         }
         return ranges
