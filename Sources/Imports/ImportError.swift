@@ -72,13 +72,24 @@ package enum ImportLimits {
     package static let expanded = 128 << 20
     /// Items of a file.
     package static let items = 100_000
-    /// Values, elements or cells of a file.
-    package static let nodes = 4_000_000
+    /// Bytes of memory that the values, elements or cells of a file take, beside what it has as a text.
+    package static let parts = 256 << 20
+    /// Things that are listed as not understood.
+    package static let notes = 100_000
     /// How deep values may be inside of each other.
     package static let depth = 64
     /// Bytes that a key derivation may fill altogether, each pass anew: a minute or two of one core. A hostile file could ask for hours
     /// before its password is known.
-    package static let derivation = 64 << 30
+    package static let derivation: UInt64 = 64 << 30
+    /// What a round of a derivation that fills no memory counts as: no more than it would fill in the time that it takes.
+    static let aesRound: UInt64 = 128, pbkdf2Round: UInt64 = 4096
+
+    /// Whether a derivation of so many passes, each of which fills so many bytes, is within ``derivation``.
+    static func allowsDerivation(passes: UInt64, of bytes: UInt64) -> Bool {
+        let (work, overflows) = passes.multipliedReportingOverflow(by: bytes)
+        return !overflows && work <= derivation
+    }
+
     /// Bytes of memory that a derivation by scrypt may take.
     package static let scryptMemory = 1 << 30
 }

@@ -98,8 +98,11 @@ package struct Imported: Sendable {
         for remark in item.remarks { note(item.place, remark) }
     }
 
-    /// Notes something that no item is made of.
-    package mutating func note(_ place: String, _ what: String) { notes.append("\(place): \(what)") }
+    /// Notes something that no item is made of. A file may have millions of such things: the last note says that there are more.
+    package mutating func note(_ place: String, _ what: String) {
+        guard notes.count <= ImportLimits.notes else { return }
+        notes.append("\(place): \(notes.count < ImportLimits.notes ? what : "this and what follows is not listed")")
+    }
 }
 
 extension ImportedItem {

@@ -161,6 +161,29 @@ import VaultFormat
                 #expect(isAllowed)
             } catch { #expect(!isAllowed && error.kind == .tooLarge) }
         }
+        for (rounds, isAllowed) in [(1 << 29, true), (1 << 29 | 1, false), (UInt64.max, false)] as [(UInt64, Bool)] {
+            var settings = KDBXExport.Settings()
+            settings.aesRounds = rounds
+            let bytes = [UInt8](repeating: 0, count: 32)
+            let header = KDBXExport.header(settings, bytes, Array(bytes.prefix(12)), bytes)
+            do throws(ImportError) {
+                _ = try unsafe KDBXHeader(header.span.bytes)
+                #expect(isAllowed)
+            } catch { #expect(!isAllowed && error.kind == .tooLarge) }
+        }
+        for settings in [
+            #""kdfType": 0, "kdfIterations": 16777217"#, #""kdfType": 0, "kdfIterations": 9223372036854775807"#,
+            #""kdfType": 1, "kdfIterations": 100, "kdfMemory": 2048, "kdfParallelism": 1"#,
+            #""kdfType": 1, "kdfIterations": 33, "kdfMemory": 2048, "kdfParallelism": 1"#,
+        ] {
+            let text =
+                #"{"encrypted": true, "passwordProtected": true, "salt": "0123456789", \#(settings), "data": "2.", "#
+                + #""encKeyValidation_DO_NOT_EDIT": "2."}"#
+            do throws(ImportError) {
+                _ = try BitwardenImport.read(try! secret(text), password: try! secret("x"))
+                Issue.record("it was read")
+            } catch { #expect(error.kind == .tooLarge && error.what == tooMuch, "\(error)") }
+        }
     }
 
     @Test func `many items of one name are numbered without counting from the beginning`() {

@@ -1,3 +1,4 @@
+import Foundation
 import Items
 import SecretMemory
 import TestSupport
@@ -146,6 +147,52 @@ import VaultFormat
         }
     }
 
+    /// Small files of very many parts.
+    enum Crowd: String, CaseIterable, Codable, Sendable {
+        case arrays = "arrays", elements = "elements", lines = "lines", keys = "keys"
+
+        func text() -> [UInt8] {
+            switch self {
+            case .arrays: Array(("[" + String(repeating: "[],", count: 3_900_000) + "[]]").utf8)
+            case .elements: Array(("<a>" + String(repeating: "<a/>", count: 4_000_000) + "</a>").utf8)
+            case .lines: Array(repeating: 10, count: 4_000_000)
+            case .keys: Array(("{" + (0..<2_500_000).map { "\"\($0)\":0" }.joined(separator: ",") + "}").utf8)
+            }
+        }
+
+        func read(_ text: [UInt8]) throws(ImportError) {
+            switch self {
+            case .arrays, .keys:
+                var reader = JSONNodeReader(end: text.count)
+                _ = try unsafe reader.document(text.span.bytes)
+            case .elements: _ = try unsafe XMLReader.parse(text.span.bytes)
+            case .lines: _ = try DelimitedText(try! secret(text))
+            }
+        }
+    }
+
+    #if os(Linux) && !canImport(Darwin)
+    @Test(.enabled(if: !isSanitized, "a sanitizer has a heap of its own"), arguments: Crowd.allCases)
+    func `parts beyond what they may take together are refused before they are made`(_ crowd: Crowd) async {
+        await #expect(processExitsWith: .success) { [crowd] in
+            let text = crowd.text()
+            let before = try Memory().resident
+            try "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
+            let error = #expect(throws: ImportError.self) { try crowd.read(text) }
+            let grown = try Memory().peak - before
+            #expect(error?.kind == .tooLarge && grown < 300_000, "\(grown) kB")
+        }
+    }
+    #endif
+
+    @Test func `what is not understood is listed up to a limit, which is said`() throws {
+        var imported = Imported()
+        for _ in 0..<ImportLimits.notes + 2 { imported.note("line 1", "x") }
+        #expect(imported.notes.count == ImportLimits.notes + 1)
+        #expect(imported.notes[ImportLimits.notes - 1] == "line 1: x")
+        #expect(imported.notes.last == "line 1: this and what follows is not listed")
+    }
+
     @Test func `more items than a file may have are an error`() throws {
         let item = try ImportedItem(.note, path: ["a"], place: "line 7")
         var imported = Imported()
@@ -156,6 +203,24 @@ import VaultFormat
         } catch { #expect(error.kind == .tooLarge && error.place == "line 7") }
     }
 }
+
+#if os(Linux) && !canImport(Darwin)
+private let isSanitized = unsafe dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
+
+/// What this process has in memory, in kB.
+private struct Memory {
+    let resident: Int
+    let peak: Int
+
+    init() throws {
+        let lines = try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")
+        func value(_ field: String) throws -> Int {
+            try #require(lines.first { $0.hasPrefix(field + ":") }.flatMap { Int($0.filter(\.isNumber)) })
+        }
+        (resident, peak) = try (value("VmRSS"), value("VmHWM"))
+    }
+}
+#endif
 
 extension [UInt8] {
     /// Where a text is first.

@@ -16,7 +16,7 @@ package enum AegisImport {
         switch password {
         case .none: throw ImportError(.passwordNeeded, "", "the file is encrypted")
         case .some(let password):
-            let inner = try JSONDocument(decrypt(sealed, document, password))
+            let inner = try JSONDocument(decrypt(sealed, document, password), beside: document.size)
             return try entries(inner.root, inner)
         }
     }
@@ -135,7 +135,7 @@ package enum AegisImport {
             throw ImportError(.tooLarge, place, "the key derivation asks for too much")
         }
         work += 128 * cost * block * lanes
-        guard work <= ImportLimits.derivation else {
+        guard ImportLimits.allowsDerivation(passes: 1, of: UInt64(work)) else {
             throw ImportError(.tooLarge, place, "the key derivation asks for too much")
         }
         let derived = try salt.withBytes { salt throws(ImportError) in

@@ -30,8 +30,8 @@ extension BitwardenImport {
         let master: SecretBytes
         switch document.integer(root["kdfType"]) {
         case 0:
-            guard (1...10_000_000).contains(rounds) else {
-                throw ImportError(.tooLarge, "kdfIterations", "1 to 10,000,000")
+            guard rounds > 0, ImportLimits.allowsDerivation(passes: UInt64(rounds), of: ImportLimits.pbkdf2Round) else {
+                throw ImportError(.tooLarge, "kdfIterations", "the key derivation asks for too much")
             }
             master = try salt.withBytes { salt throws(ImportError) in
                 try cryptography { () throws(CryptographyError) in
@@ -42,7 +42,7 @@ extension BitwardenImport {
             let memory = document.integer(root["kdfMemory"]) ?? 64
             let lanes = document.integer(root["kdfParallelism"]) ?? 4
             guard (1...100).contains(rounds), (1...2048).contains(memory), (1...64).contains(lanes),
-                rounds * memory << 20 <= ImportLimits.derivation
+                ImportLimits.allowsDerivation(passes: UInt64(rounds), of: UInt64(memory) << 20)
             else {
                 throw ImportError(.tooLarge, "kdfMemory", "the key derivation asks for too much")
             }

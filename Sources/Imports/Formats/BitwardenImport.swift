@@ -19,7 +19,7 @@ package enum BitwardenImport {
         }
         switch password {
         case .none: throw ImportError(.passwordNeeded, "", "the file is protected with a password")
-        case .some(let password): return try read(JSONDocument(decrypt(document, password)))
+        case .some(let password): return try read(JSONDocument(decrypt(document, password), beside: document.size))
         }
     }
 

@@ -102,7 +102,7 @@ struct KDBXHeader {
     }
 
     private static func aes(rounds: UInt64, seed: [UInt8]) throws(ImportError) -> Derivation {
-        guard (1...500_000_000).contains(rounds) else {
+        guard rounds > 0, ImportLimits.allowsDerivation(passes: rounds, of: ImportLimits.aesRound) else {
             throw ImportError(.tooLarge, "header", "the key derivation asks for too much")
         }
         return .aes(rounds: rounds, seed: seed)
@@ -131,7 +131,8 @@ struct KDBXHeader {
             throw ImportError(.unsupported, "header", "a variant of Argon2 that is not known")
         }
         guard (1...10_000).contains(passes), (8 << 10...2 << 30).contains(memory), (1...64).contains(lanes),
-            (8...64).contains(salt.count), memory / 1024 >= 8 * lanes, passes * memory <= ImportLimits.derivation
+            (8...64).contains(salt.count), memory / 1024 >= 8 * lanes,
+            ImportLimits.allowsDerivation(passes: passes, of: memory)
         else { throw ImportError(.tooLarge, "header", "the key derivation asks for too much, or for too little") }
         return .argon2(
             isDataDependent: kind == argon2d, passes: Int(passes), memoryKiB: Int(memory / 1024), lanes: Int(lanes),

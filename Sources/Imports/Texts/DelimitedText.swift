@@ -58,7 +58,11 @@ private struct CellReader {
     var rows: [[DelimitedText.Cell]] = []
     var lines: [Int] = []
     private var line = 1
-    private var count = 0
+    private var budget = ImportBudget()
+
+    private static let rowSize =
+        ImportBudget.array + ImportBudget.element([DelimitedText.Cell].self) + ImportBudget.element(Int.self)
+    private static let cellSize = ImportBudget.element(DelimitedText.Cell.self)
 
     private func fault(_ what: String) -> ImportError { ImportError(.malformed, "line \(line)", what) }
 
@@ -68,14 +72,12 @@ private struct CellReader {
         let isMarked = bytes.byteCount >= 3 && bytes[0] == 0xEF && bytes[1] == 0xBB && bytes[2] == 0xBF
         var position = isMarked ? 3 : 0
         while position < bytes.byteCount {
+            try budget.charge(bytes: CellReader.rowSize, line: line)
             lines.append(line)
             var row: [DelimitedText.Cell] = []
             while true {
+                try budget.charge(bytes: CellReader.cellSize, line: line)
                 row.append(try cell(bytes, &position))
-                count += 1
-                guard count <= ImportLimits.nodes else {
-                    throw ImportError(.tooLarge, "line \(line)", "there are too many cells")
-                }
                 guard position < bytes.byteCount, bytes[position] == UInt8(ascii: ",") else { break }
                 position += 1
             }

@@ -3,18 +3,20 @@ internal import VaultFormat
 
 /// A JSON text (RFC 8259) in locked memory, and where its values are. No value becomes a `String` but keys.
 ///
-/// Strict: UTF-8 without a byte order mark, no key twice in an object, limits on size, depth and number.
+/// Strict: UTF-8 without a byte order mark, no key twice in an object, limits on size, depth and what its values take.
 package struct JSONDocument: ~Copyable {
     private let bytes: SecretBytes
     package let root: JSONNode
+    /// Bytes of memory that its values take.
+    let size: Int
 
+    /// - Parameter other: What a document takes that this one was in, and that is still there.
     /// - Throws: ``ImportError`` with the line.
-    package init(_ bytes: consuming SecretBytes) throws(ImportError) {
-        let root = try bytes.withBytes { bytes throws(ImportError) in
-            var reader = JSONNodeReader(end: bytes.byteCount)
-            return try reader.document(bytes)
+    package init(_ bytes: consuming SecretBytes, beside other: Int = 0) throws(ImportError) {
+        (root, size) = try bytes.withBytes { bytes throws(ImportError) in
+            var reader = JSONNodeReader(end: bytes.byteCount, beside: other)
+            return (try reader.document(bytes), reader.budget.spent)
         }
-        self.root = root
         self.bytes = bytes
     }
 
@@ -78,9 +80,20 @@ struct JSONNodeReader {
     private let end: Int
     private var position = 0
     private var line = 1
-    private var count = 0
+    private(set) var budget: ImportBudget
 
-    init(end: Int) { self.end = end }
+    init(end: Int, beside other: Int = 0) {
+        self.end = end
+        budget = ImportBudget(spent: other)
+    }
+
+    /// A value: its place, and what it is, each case in an object of its own.
+    private static let nodeSize =
+        ImportBudget.element(JSONNode.self) + ImportBudget.object(MemoryLayout<Range<Int>>.size + 1)
+    /// A member beside its value; and its key, as long as the object is read.
+    private static let memberSize =
+        ImportBudget.element((String, JSONNode).self) - ImportBudget.element(JSONNode.self)
+    private static let keySize = ImportBudget.element(String.self)
 
     mutating func document(_ bytes: RawSpan) throws(ImportError) -> JSONNode {
         guard end <= ImportLimits.expanded else { throw ImportError(.tooLarge, "", "the text is too long") }
@@ -117,10 +130,7 @@ struct JSONNodeReader {
         guard depth < ImportLimits.depth else {
             throw ImportError(.tooLarge, "line \(line)", "values are too deep in each other")
         }
-        count += 1
-        guard count <= ImportLimits.nodes else {
-            throw ImportError(.tooLarge, "line \(line)", "there are too many values")
-        }
+        try budget.charge(bytes: JSONNodeReader.nodeSize, line: line)
         let start = line
         switch bytes[position] {
         case UInt8(ascii: "{"): return JSONNode(value: try object(bytes, depth), line: start)
@@ -140,16 +150,20 @@ struct JSONNodeReader {
         var members: [(key: String, value: JSONNode)] = []
         var keys: Set<String> = []
         if take(UInt8(ascii: "}"), bytes) { return .object([]) }
+        try budget.charge(bytes: ImportBudget.array, line: line)
         repeat {
             skipSpace(bytes)
             guard position < end, bytes[position] == UInt8(ascii: "\"") else { throw fault("a key is missing") }
             let (range, hasEscapes) = try string(bytes)
+            try budget.charge(
+                bytes: JSONNodeReader.memberSize + JSONNodeReader.keySize + ImportBudget.text(range.count), line: line)
             let key = hasEscapes ? try JSONNodeReader.decode(range, bytes).openText() : bytes.openText(range)
             guard keys.insert(key).inserted else { throw fault("a key is there twice") }
             guard take(UInt8(ascii: ":"), bytes) else { throw fault("a colon is missing") }
             members.append((key, try value(bytes, depth: depth + 1)))
         } while take(UInt8(ascii: ","), bytes)
         guard take(UInt8(ascii: "}"), bytes) else { throw fault("an object does not end") }
+        budget.release(bytes: members.count * JSONNodeReader.keySize)
         return .object(members)
     }
 
@@ -157,6 +171,7 @@ struct JSONNodeReader {
         position += 1
         var elements: [JSONNode] = []
         if take(UInt8(ascii: "]"), bytes) { return .array([]) }
+        try budget.charge(bytes: ImportBudget.array, line: line)
         repeat { elements.append(try value(bytes, depth: depth + 1)) } while take(UInt8(ascii: ","), bytes)
         guard take(UInt8(ascii: "]"), bytes) else { throw fault("an array does not end") }
         return .array(elements)

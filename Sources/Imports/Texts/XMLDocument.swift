@@ -26,6 +26,11 @@ final class XMLNode {
     /// Whether the text is what was encrypted in base 64 before.
     private(set) var isRevealed = false
 
+    /// Bytes of what is declared here.
+    static let size =
+        MemoryLayout<String>.size + MemoryLayout<[String: String]>.size + MemoryLayout<[XMLNode]>.size
+        + MemoryLayout<SecretBytes?>.stride + MemoryLayout<Int>.size + MemoryLayout<Bool>.size
+
     func setText(_ bytes: consuming SecretBytes) { text = consume bytes }
 
     func reveal(_ bytes: consuming SecretBytes) {
@@ -37,7 +42,13 @@ final class XMLNode {
 struct XMLReader {
     private var position = 0
     private var line = 1
-    private var count = 0
+    private var budget = ImportBudget()
+
+    /// An element: its place, and what it has.
+    private static let elementSize = ImportBudget.element(XMLNode.self) + ImportBudget.object(XMLNode.size)
+    /// An attribute; and the table of the first one of an element.
+    private static let attributeSize = ImportBudget.element((String, String).self)
+    private static let tableSize = ImportBudget.object(64)
 
     /// - Throws: ``ImportError`` with the line.
     static func parse(_ bytes: RawSpan) throws(ImportError) -> XMLNode {
@@ -120,12 +131,11 @@ struct XMLReader {
         guard depth < ImportLimits.depth else {
             throw ImportError(.tooLarge, "line \(line)", "elements are too deep in each other")
         }
-        count += 1
-        guard count <= ImportLimits.nodes else {
-            throw ImportError(.tooLarge, "line \(line)", "there are too many elements")
-        }
+        try budget.charge(bytes: XMLReader.elementSize, line: line)
         position += 1
-        let node = XMLNode(try name(bytes), line: line)
+        let name = try name(bytes)
+        try budget.charge(bytes: ImportBudget.text(name.utf8.count), line: line)
+        let node = XMLNode(name, line: line)
         while true {
             skipSpace(bytes)
             if starts("/>", bytes) {
@@ -143,10 +153,13 @@ struct XMLReader {
             guard position < bytes.byteCount else { throw fault("the element \(node.name) does not end") }
             if starts("</", bytes) {
                 position += 2
-                guard try name(bytes) == node.name else { throw fault("an element is ended that another one is in") }
+                guard try self.name(bytes) == node.name else {
+                    throw fault("an element is ended that another one is in")
+                }
                 skipSpace(bytes)
                 guard starts(">", bytes) else { throw fault("a tag does not end") }
                 position += 1
+                try budget.charge(bytes: text.count > 0 ? ImportBudget.locked(text.count) : 0, line: line)
                 if text.count > 0 { node.setText(try memory { () throws(SecretMemoryError) in try text.bytes() }) }
                 return node
             } else if starts("<!--", bytes) {
@@ -160,6 +173,7 @@ struct XMLReader {
             } else if starts("<!", bytes) || starts("<?", bytes) {
                 throw ImportError(.unsupported, "line \(line)", "declarations and processing instructions are refused")
             } else if starts("<", bytes) {
+                if node.children.isEmpty { try budget.charge(bytes: ImportBudget.array, line: line) }
                 node.children.append(try element(bytes, depth: depth + 1))
             } else {
                 try characters(bytes, into: &text, until: [UInt8(ascii: "<")])
@@ -185,6 +199,9 @@ struct XMLReader {
         guard node.attributes[key] == nil, node.attributes.count < 64 else {
             throw fault("an attribute is there twice")
         }
+        try budget.charge(
+            bytes: XMLReader.attributeSize + (node.attributes.isEmpty ? XMLReader.tableSize : 0)
+                + ImportBudget.text(key.utf8.count) + ImportBudget.text(value.count), line: line)
         node.attributes[key] = value.withBytes { $0.openText(0..<$0.byteCount) }
     }
 
