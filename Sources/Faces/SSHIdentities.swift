@@ -9,8 +9,6 @@ package import VaultStorage
 /// `private key`, without a passphrase: the vault encrypts it; or with a key in the TPM in the field `TPM key`.
 package struct SSHIdentities: Sendable {
     package static let privateLabel = "private key"
-    /// The tag of keys that stay on this machine.
-    package static let notForwarded = "no-forwarding"
     package static let publicLabel = "public key"
     /// Keys that are offered, at most: a server turns away a client that tries many.
     package static let most = 64
@@ -32,7 +30,7 @@ package struct SSHIdentities: Sendable {
     package func offer(forwarded: Bool) throws(VaultError) -> Offer {
         var offer = Offer()
         try forEach { (key, item, _, _) throws(VaultError) in
-            if forwarded, item.tags.contains(SSHIdentities.notForwarded) {
+            if forwarded, item.isKeptFromForwarding {
                 offer.withheld.insert(key.blob)
             } else if offer.keys.count < SSHIdentities.most {
                 offer.keys.append(key)
@@ -52,8 +50,8 @@ package struct SSHIdentities: Sendable {
         var found: SSHKey?
         try forEach { (key, item, name, collection) throws(VaultError) in
             guard key.blob == blob else { return }
-            guard !forwarded || !item.tags.contains(SSHIdentities.notForwarded) else {
-                throw VaultError(VaultError.Code(.notAllowed), "this SSH key has the tag \(SSHIdentities.notForwarded)")
+            guard !forwarded || !item.isKeptFromForwarding else {
+                throw VaultError(VaultError.Code(.notAllowed), "this SSH key has the tag no-forwarding")
             }
             try look(item, name, collection)
             found = found ?? key

@@ -192,13 +192,25 @@ extension ImportedItem {
         do throws(VaultError) { try item.setNotes(all) } catch { throw ImportError(error, place) }
     }
 
-    /// Adds a tag; what no tag can be is left out and said.
+    /// Adds a tag; what no tag can be is left out and said. One that begins as a guard and is none becomes the strictest.
     func addTag(_ tag: String) {
-        let plain = tag.split(separator: " ").joined(separator: " ")
+        var plain = tag.split(separator: " ").joined(separator: " ")
         guard !plain.isEmpty else { return }
+        if GuardTag.meant(by: plain) != nil {
+            plain = GuardTag(plain) == .noForwarding ? GuardTag.forwarding : GuardTag.eachTime
+            remarks.append("a tag that begins as one that guards an item and is none; it is \(plain) now")
+        }
         do throws(VaultError) { try item.addTag(plain) } catch {
             remarks.append("a tag that no item can have, which is left out")
         }
+    }
+
+    /// Has the agent ask before each use, for an item for which another program asked for its password once more.
+    func askEachTime() {
+        addTag(GuardTag.eachTime)
+        remarks.append(
+            "that the master password is asked for once more; with the tag \(GuardTag.eachTime) the agent asks you instead"
+        )
     }
 
     func favour() { item.isFavourite = true }

@@ -14,31 +14,14 @@ package enum AskRule: Sendable, Hashable {
     /// Minutes that a tag can name.
     package static let minutes = 1...1440
 
-    /// The strictest rule that the tags name.
+    /// The strictest rule that the tags name; one that is misspelled asks each time (``GuardTag``).
     package init(tags: some Sequence<String>) {
-        self = tags.compactMap { AskRule(tag: $0) }.max { $0.strictness < $1.strictness } ?? .never
+        self =
+            tags.compactMap { tag in
+                guard case .ask(let rule) = GuardTag(tag) else { return nil }
+                return rule
+            }.max { $0.strictness < $1.strictness } ?? .never
     }
-
-    /// Nil for a tag that names no rule. One that begins as a time and is none asks each time: whoever wrote it wanted to be asked.
-    init?(tag: String) {
-        let tag = tag.lowercased()
-        switch tag {
-        case "ask-each-time": self = .eachTime
-        case "ask-until-lock": self = .untilLock
-        case _ where tag.hasPrefix(AskRule.timed):
-            let number = tag.dropFirst(AskRule.timed.count)
-            guard number.last == "m", number.dropLast().utf8.allSatisfy({ (48...57).contains($0) }),
-                let minutes = Int(number.dropLast()), AskRule.minutes.contains(minutes)
-            else {
-                self = .eachTime
-                return
-            }
-            self = .minutes(minutes)
-        default: return nil
-        }
-    }
-
-    private static let timed = "ask-every-"
 
     package func isStricter(than other: AskRule) -> Bool { strictness > other.strictness }
 

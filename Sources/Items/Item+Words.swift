@@ -9,7 +9,7 @@ extension Item {
     public var tags: [String] { bytes.withBytes { bytes in layout.tags.map { bytes.text($0) } } }
 
     /// Gives it a tag; it may have it already.
-    /// - Throws: `invalidItem` for what is no tag, or one too many; `outOfMemory`.
+    /// - Throws: `invalidItem` for what is no tag, one too many, or a misspelled one of those that guard an item; `outOfMemory`.
     public mutating func addTag(_ tag: String) throws(VaultError) {
         let new = Array(tag.utf8)
         let all = layout.entries(ItemLayout.Tag.tag)
@@ -22,6 +22,7 @@ extension Item {
             if order == (false, false) { return }
             if order.0 { place = entry.range.upperBound }
         }
+        try Item.checkGuard(tag)
         let nothing: [UInt8] = []
         try unsafe replace(place..<place, with: .tag(tag), nothing.span.bytes)
         touch(Item.now)

@@ -38,6 +38,34 @@ import VaultFormat
         }
     }
 
+    @Test func `an item that asks for the master password again asks before each use, and it is said`() throws {
+        let json = #"""
+            {"items": [{"type": 1, "name": "A", "reprompt": 1, "login": {}}, {"type": 1, "name": "B", "reprompt": 0, "login": {}},
+            {"type": 1, "name": "C", "reprompt": null, "login": {}}, {"type": 1, "name": "D", "login": {}}]}
+            """#
+        let table =
+            "folder,favorite,type,name,notes,fields,reprompt,login_uri,login_username,login_password,login_totp\n"
+            + ",,login,A,,,1,,,pw,\n,,login,B,,,0,,,pw,\n,,login,C,,,,,,pw,\n"
+        for imported in [
+            try BitwardenImport.read(secret(json), password: nil), try TableImport.read(secret(table)),
+        ] {
+            #expect(imported.items[0].item.tags == ["ask-each-time"])
+            #expect(imported.items.dropFirst().allSatisfy { $0.item.tags.isEmpty })
+            #expect(imported.notes.count == 1 && imported.notes[0].contains("ask-each-time"), "\(imported.notes)")
+        }
+    }
+
+    @Test func `a tag that begins as one that guards and is none becomes the strictest, and it is said`() throws {
+        let read = try TableImport.read(
+            secret("name,pw,tags\nA,1,\"ask-mom,work\"\nB,2,no-forward\nC,3,\"ask-until-lock,asking\"\n"),
+            columns: ["name": .title, "pw": .password, "tags": .tags])
+        #expect(
+            read.items.map { $0.item.tags } == [
+                ["ask-each-time", "work"], ["no-forwarding"], ["ask-until-lock", "asking"],
+            ])
+        #expect(read.notes.count == 2 && read.notes[0].contains("line 2"), "\(read.notes)")
+    }
+
     @Test(arguments: [
         (
             [("TOTP Seed", "JBSWY3DPEHPK3PXP"), ("TOTP Settings", "60;8")],

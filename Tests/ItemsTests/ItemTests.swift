@@ -51,6 +51,58 @@ import VaultStorage
         #expect(item.history.isEmpty && item.size <= ItemLimits.size)
     }
 
+    /// An item with a tag that an earlier version, or another program, has stored.
+    private func item(tagged tag: String) throws -> Item {
+        var item = try Item(.login)
+        let other = String(repeating: "x", count: tag.utf8.count)
+        try item.addTag(other)
+        var all = bytes(item)
+        let start = try #require(all.indices.first { all[$0...].starts(with: other.utf8) })
+        all.replaceSubrange(start..<start + other.utf8.count, with: tag.utf8)
+        return try unsafe Item(parsing: all.span.bytes)
+    }
+
+    @Test(
+        arguments: [
+            ("ask-each", "ask-each-time"), ("ask-always", "ask-each-time"), ("ASK-EACH", "ask-each-time"),
+            ("ask-untill-lock", "ask-until-lock"), ("ask-every-10", "ask-every-10m"), ("ask-every-0m", "ask-every-10m"),
+            ("ask_until_lock", "ask-until-lock"), ("no-forward", "no-forwarding"), ("No-Forwards", "no-forwarding"),
+            ("no_forwarding", "no-forwarding"),
+        ])
+    func `a misspelled tag of those that guard is refused when written, and guards when read`(
+        tag: String, meant: String
+    ) throws {
+        var item = try Item(.login)
+        let error = #expect(throws: VaultError.self) { try item.addTag(tag) }
+        #expect(error?.code == .invalidItem && error?.reason.contains(meant) == true, "\(error?.reason ?? "")")
+        #expect(item.tags.isEmpty)
+        var stored = try self.item(tagged: tag)
+        #expect(meant == "no-forwarding" ? stored.isKeptFromForwarding : stored.askRule == .eachTime)
+        try stored.addTag(tag)  // it is there
+        #expect(stored.tags == [tag])
+        #expect(throws: VaultError.self) { try stored.checkGuards() }
+        let before = stored.tags
+        try stored.checkGuards { before }
+        try stored.removeTag(tag)
+        #expect(stored.askRule == .never && !stored.isKeptFromForwarding)
+    }
+
+    @Test func `tags that guard are taken as they are spelled, and so is what only looks a little like them`() throws {
+        var item = try Item(.sshKey)
+        for tag in ["No-Forwarding", "ask-until-lock", "Ask-Every-5m", "ask", "asking", "no-forge", "forwarding"] {
+            try item.addTag(tag)
+        }
+        #expect(item.isKeptFromForwarding && item.askRule == .minutes(5))
+        try item.checkGuards()
+    }
+
+    @Test func `a field is found by the bytes of its label first`() throws {
+        var item = try Item(.login)
+        try item.add(.secret, "caf\u{e9}", secret("composed"))
+        try item.add(.secret, "cafe\u{301}", secret("decomposed"))
+        #expect(item.field("cafe\u{301}")?.index == 1 && item.field("caf\u{e9}")?.index == 0)
+    }
+
     @Test func `tags are in order, each once`() throws {
         var item = try Item(.note)
         for tag in ["work", "home", "ä", "a", "home"] { try item.addTag(tag) }

@@ -75,12 +75,16 @@ final class ComingItem: @unchecked Sendable {  // handed from one thread to anot
     }
 
     /// - Returns: Bytes that were stored.
-    /// - Throws: `damaged` for what is no item; as `ItemStore.add` and `ItemStore.replace`.
+    /// - Throws: `damaged` for what is no item; `invalidItem` for a new tag that is a misspelled guard; as `ItemStore.add` and
+    ///   `ItemStore.replace`.
     func store(in items: ItemStore) throws(VaultError) -> UInt64 {
         let item = try bytes.withBytes { bytes throws(VaultError) in try Item(parsing: bytes, sequence: sequence) }
         if sequence != nil {
+            // Tags that are there already stay; where another write came between, nothing is stored.
+            try item.checkGuards { () throws(VaultError) in try items.item(path.name, in: path.collection).tags }
             try items.replace(path.name, in: path.collection, with: item)
         } else {
+            try item.checkGuards()
             try items.add(item, as: path.name, in: path.collection)
         }
         return UInt64(item.size)

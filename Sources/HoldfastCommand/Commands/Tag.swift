@@ -14,7 +14,10 @@ extension Command {
 
     static let tagAdd = Command(
         "tag", "add", summary: "add tags to an item",
-        details: ["A plain value that gets a tag becomes an item, which holdfast get no longer reads."],
+        details: [
+            "A plain value that gets a tag becomes an item, which holdfast get no longer reads. A misspelled one of the tags that "
+                + "guard an item (ask-each-time, ask-until-lock, ask-every-10m, no-forwarding) is refused."
+        ],
         example: "holdfast tag add mail work",
         places: [.itemName, .tags], options: [Options.itemCollection.option] + Options.unlocking,
         run: { arguments throws(CommandError) in

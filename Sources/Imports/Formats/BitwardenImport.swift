@@ -77,6 +77,7 @@ package enum BitwardenImport {
         }
         if let notes = try document.string(node["notes"]) { try item.addNotes(notes) }
         if node["favorite"]?.isTrue ?? false { item.favour() }
+        if let reprompt = node["reprompt"], !reprompt.isEmpty, document.integer(reprompt) != 0 { item.askEachTime() }
         if !(node["archivedDate"]?.isEmpty ?? true) { item.addTag("archived") }
         for earlier in (node["passwordHistory"]?.elements ?? []).reversed() {
             guard let value = try document.string(earlier["password"]) else { continue }

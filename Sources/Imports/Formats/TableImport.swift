@@ -9,6 +9,8 @@ package enum TableImport {
         case title, group, username, password, url, notes, code, created, modified, favourite, tags
         /// What Bitwarden calls an item: `login` or `note`.
         case kind
+        /// `1` where Bitwarden asks for its password once more.
+        case reprompt
         /// A field of this label.
         case text(String)
         case secret(String)
@@ -54,7 +56,7 @@ package enum TableImport {
         [
             "folder": .group, "favorite": .favourite, "type": .kind, "name": .title, "notes": .notes,
             "fields": .notes,
-            "reprompt": .nothing, "login_uri": .url, "login_username": .username, "login_password": .password,
+            "reprompt": .reprompt, "login_uri": .url, "login_username": .username, "login_password": .password,
             "login_totp": .code,
         ],
     ]
@@ -150,6 +152,7 @@ package enum TableImport {
                 }
             case .text(let label): try add(.text, label)
             case .secret(let label): try add(.secret, label)
+            case .reprompt: if try table.text(cell) == "1" { item.askEachTime() }
             case .favourite: if try table.text(cell) == "1" { item.favour() }
             case .tags:
                 for tag in try table.text(cell).split(whereSeparator: { ",;".contains($0) }) {

@@ -106,6 +106,39 @@ import VaultStorage
         #expect(stage.asked(&asked) == 1)
     }
 
+    /// An item whose tag no program of this version gives.
+    private func item(tagged tag: String) throws -> Item {
+        var item = try Item(.login)
+        try item.add(.secret, "password", secret("p"))
+        let other = String(repeating: "x", count: tag.utf8.count)
+        try item.addTag(other)
+        var bytes = item.withBytes { $0.array }
+        let start = try #require(bytes.indices.first { bytes[$0...].starts(with: other.utf8) })
+        bytes.replaceSubrange(start..<start + other.utf8.count, with: tag.utf8)
+        return try unsafe Item(parsing: bytes.span.bytes)
+    }
+
+    @Test func `a client stores no new tag that is a misspelled guard, and one that is there asks`() throws {
+        let stage = try Stage()
+        let client = try stage.agent.client()
+        let put = #expect(throws: VaultError.self) {
+            try client.put(item(tagged: "ask-each"), as: path("new"), replacing: nil)
+        }
+        #expect(put?.code == .invalidItem && put?.reason.contains("ask-each-time") == true, "\(put?.reason ?? "")")
+        let vault = try stage.agent.scratch.vault()
+        let passcode = try secret("right")
+        try vault.unlock(passcode: passcode, spending: vault.burnAttempt())
+        try ItemStore(vault).add(item(tagged: "ask-eech"), as: "old")
+        vault.lock(because: .ended)
+        let asked = stage.pinentry.questions.count
+        var old = try client.item(path("old"))
+        #expect(stage.pinentry.questions.count == asked + 1)
+        try old.addTag("work")
+        let sequence = old.sequence
+        try client.put(old, as: path("old"), replacing: sequence)
+        #expect(try client.item(path("old")).tags == ["ask-eech", "work"])
+    }
+
     @Test func `what is allowed until the lock is for this program in this session`() throws {
         let stage = try Stage()
         var asked = 0

@@ -170,7 +170,9 @@ import VaultCore
 
     @Test(
         arguments: [
-            ([], .never), (["ask"], .never), (["ask-mom"], .never), (["Ask-Each-Time"], .eachTime),
+            ([], .never), (["ask"], .never), (["asking"], .never), (["Ask-Each-Time"], .eachTime),
+            (["ask-mom"], .eachTime), (["ask-each"], .eachTime), (["Ask-Untill-Lock"], .eachTime),
+            (["ask_each_time"], .eachTime), (["ask-until-lock", "ask-"], .eachTime), (["no-forwarding"], .never),
             (["ask-until-lock"], .untilLock), (["ask-every-10m"], .minutes(10)), (["ask-every-1440m"], .minutes(1440)),
             (["ask-every-1441m"], .eachTime), (["ask-every-0m"], .eachTime), (["ask-every-5h"], .eachTime),
             (["ask-every-"], .eachTime), (["ask-every-m"], .eachTime), (["ask-every--1m"], .eachTime),
