@@ -51,7 +51,7 @@ package struct SSHIdentities: Sendable {
         try forEach { (key, item, name, collection) throws(VaultError) in
             guard key.blob == blob else { return }
             guard !forwarded || !item.isKeptFromForwarding else {
-                throw VaultError(VaultError.Code(.notAllowed), "this SSH key has the tag no-forwarding")
+                throw VaultError(VaultError.Code(.notAllowed), "this SSH key has the tag \(GuardTag.forwarding)")
             }
             try look(item, name, collection)
             found = found ?? key
