@@ -142,16 +142,15 @@ enum Backup {
     /// - Parameter mark: Nil for a database that no server has had.
     /// - Throws: ``KeyCustody/Problem``, ``KeyFile/Failure``.
     private static func fits(_ file: KeyFile, _ mark: KeyMark?, _ name: String) throws -> Proof {
-        let own: KeyMark
+        let keys: ServerKeys
         do throws(KeyFile.Failure) {
-            own = try file.load(responseLifetime: Serve.responseLifetime, accessLifetime: 0).lineage.mark
+            keys = try file.load(responseLifetime: Serve.responseLifetime, accessLifetime: 0)
         } catch {
             guard case .sealed = error else { throw error }
             return .sealed
         }
         guard let mark else { return .unmarked }
-        guard own.digest == mark.digest else { throw KeyCustody.Problem.foreign(name) }
-        guard own.generation >= mark.generation else { throw KeyCustody.Problem.older(name) }
+        if let problem = KeyCustody.Problem(keys.standing(to: mark), name) { throw problem }
         return .done
     }
 

@@ -30,6 +30,15 @@ final class KeyCustody: Sendable {
             case .older(let path): "\(path) is an earlier copy: the keys have been rotated since"
             }
         }
+
+        /// Why keys that stand so are not those of a mark; nil when they are.
+        init?(_ standing: KeyStanding, _ path: String) {
+            switch standing {
+            case .same, .later: return nil
+            case .earlier: self = .older(path)
+            case .foreign: self = .foreign(path)
+            }
+        }
     }
 
     /// - Parameters:
@@ -85,12 +94,9 @@ final class KeyCustody: Sendable {
     /// file look like an earlier copy.
     private func claim(over known: KeyMark?, _ takesNewKeys: Bool, _ file: KeyFile) throws {
         var known = known
-        while known != keys.lineage.mark {
-            let own = keys.lineage.mark
-            if let known, !takesNewKeys {
-                guard known.digest == own.digest else { throw Problem.foreign(file.path) }
-                guard known.generation < own.generation else { throw Problem.older(file.path) }
-            }
+        while known != keys.mark {
+            let own = keys.mark
+            if let known, !takesNewKeys, let problem = Problem(keys.standing(to: known), file.path) { throw problem }
             if try store.setKeyMark(own, over: known) { return }
             known = try store.keyMark()
             try takeOver(file)
@@ -105,9 +111,7 @@ final class KeyCustody: Sendable {
         // A chip is not asked again for what has not changed.
         guard version.withLock({ $0 != found }) else { return true }
         let read = try KeyCustody.load(file, lifetimes)
-        let (own, new) = (keys.lineage.mark, read.lineage.mark)
-        guard own.digest == new.digest else { throw Problem.foreign(file.path) }
-        guard own.generation <= new.generation else { throw Problem.older(file.path) }
+        if let problem = Problem(read.standing(to: keys.mark), file.path) { throw problem }
         keys.adopt(read)
         version.withLock { $0 = found }
         return true
@@ -125,10 +129,11 @@ final class KeyCustody: Sendable {
             // In the order of `claim`.
             let mark = try store.keyMark()
             guard try takeOver(file) else { return "\(file.path) is gone" }
-            let own = keys.lineage.mark
-            guard let mark, mark.digest == own.digest else { throw Problem.foreign(file.path) }
-            if mark.generation < own.generation { _ = try store.setKeyMark(own, over: mark) }
-            return mark.generation > own.generation ? "\(Problem.older(file.path))" : nil
+            guard let mark else { throw Problem.foreign(file.path) }
+            let standing = keys.standing(to: mark)
+            if let problem = Problem(standing, file.path) { throw problem }
+            if standing == .later { _ = try store.setKeyMark(keys.mark, over: mark) }
+            return nil
         } catch {
             return OperatorAdvice.line(for: error)
         }
@@ -190,7 +195,7 @@ final class KeyCustody: Sendable {
         let updated = try file.update(
             responseLifetime: Serve.responseLifetime, accessLifetime: lifetimes.refresh * 1000
         ) { found throws(CryptographyError) in
-            guard found.lineage == keys.lineage else { return false }
+            guard found.mark == keys.mark else { return false }
             try found.rotate(now: now, publishedSeconds: publishedSeconds)
             isDone = true
             return true

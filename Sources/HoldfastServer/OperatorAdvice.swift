@@ -36,6 +36,7 @@ enum OperatorAdvice {
         case .damaged: "put a copy of the keys back, or name another file with --keys-file"
         case .full:
             "rotate less often, or let sessions end earlier (--refresh-seconds); keys stay as long as they do"
+        case .unreadable: "check the disk, and report this error if the disk is sound"
         case .busy: "look which process has a lock on its folder (lsof, fuser)"
         case .sealed: "start with --keys-in tpm"
         case .plain: "holdfast-server rotate-keys --keys-in tpm seals them"

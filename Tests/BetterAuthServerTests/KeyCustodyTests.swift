@@ -2,6 +2,8 @@ import BetterAuthHTTP
 import BetterAuthMessages
 import BetterAuthServer
 import BetterAuthVerification
+import Cryptography
+import Foundation
 import Synchronization
 import TestSupport
 import Testing
@@ -72,9 +74,68 @@ import Testing
         let known = try #require(try store.whole.keyMark())
         #expect(
             try store.whole.setKeyMark(
-                KeyMark(digest: known.digest, generation: known.generation + 1), over: known))
+                KeyMark(digest: known.digest, generation: known.generation + 1, keys: known.keys), over: known))
         #expect(custody.examine()?.contains("earlier copy") == true)
         #expect(throws: KeyCustody.Problem.self) { try self.custody(of: store) }
+    }
+
+    /// What two machines have that rotate their own copy of one file: the name, and how often.
+    @Test(arguments: [(1, 1), (1, 2), (2, 3), (1, 0), (2, 1)])
+    func `a copy that was rotated apart has other keys`(_ here: Int, _ there: Int) throws {
+        let copy = fixture.folder + "/copy"
+        try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: false)
+        let one = try custody(of: store)
+        try FileManager.default.copyItem(atPath: fixture.folder + "/keys", toPath: copy + "/keys")
+        let other = try Self.custody(copy, store, false)
+        #expect(other.examine() == nil)
+        for _ in 0..<here { try Self.rotate(one) }
+        for _ in 0..<there { try Self.rotate(other) }
+        #expect(one.examine() == nil)
+        // Both while it runs and at a start; the first one goes on.
+        let said = try #require(other.examine())
+        #expect(said.contains(there < here ? "earlier copy" : "other keys"))
+        #expect(throws: KeyCustody.Problem.self) { try Self.custody(copy, store, false) }
+        #expect(one.examine() == nil)
+        #expect(try custody(of: store).examine() == nil)
+    }
+
+    @Test func `compromised keys are replaced in the midst of everything, by one copy`() throws {
+        let one = try custody(of: store)
+        let copy = fixture.folder + "/copy"
+        try FileManager.default.createDirectory(atPath: copy, withIntermediateDirectories: false)
+        try FileManager.default.copyItem(atPath: fixture.folder + "/keys", toPath: copy + "/keys")
+        for folder in [fixture.folder, copy] {
+            _ = try KeyFile(folder + "/keys").update(responseLifetime: 1, accessLifetime: 1) {
+                keys throws(CryptographyError) in
+                try keys.renounce(now: SystemClock().now)
+                return true
+            }
+        }
+        #expect(one.examine() == nil && one.keys.lineage.generation == 1)
+        #expect(throws: KeyCustody.Problem.self) { try Self.custody(copy, store, false) }
+        // The right one is copied to the other machine, as the operator is told to.
+        try FileManager.default.removeItem(atPath: copy + "/keys")
+        try FileManager.default.copyItem(atPath: fixture.folder + "/keys", toPath: copy + "/keys")
+        #expect(try Self.custody(copy, store, false).examine() == nil)
+    }
+
+    @Test(arguments: [0, 1, 40])
+    func `a mark of before the digest of the keys is completed`(_ rotations: Int) throws {
+        let first = try custody(of: store)
+        let whole = try #require(try store.keyMark())
+        let old = try #require(KeyMark(Array(whole.bytes.prefix(40))))
+        #expect(old.keys == nil && whole.keys != nil && KeyMark(whole.bytes) == whole)
+        #expect(try store.setKeyMark(old, over: whole))
+        for _ in 0..<rotations { try Self.rotate(first) }
+        #expect(first.examine() == nil)
+        #expect(try store.keyMark() == first.keys.mark)
+        let known = try store.keyMark()
+        #expect(try store.setKeyMark(old, over: known))
+        #expect(try custody(of: store).examine() == nil)
+        #expect(try store.keyMark() == first.keys.mark)
+        for length in [0, 39, 41, 71, 73] {
+            #expect(KeyMark(Array((whole.bytes + [0]).prefix(length))) == nil, "\(length)")
+        }
     }
 }
 

@@ -96,6 +96,59 @@ private final class Keeper: KeySeal {
         _ = try file.load(responseLifetime: 1 << 40, accessLifetime: 1 << 40)
     }
 
+    /// A chip that seals and does not unseal, as one that is not the machine's own would.
+    private struct OneWay: KeySeal {
+        private struct Unknown: Error {}
+        func seal(_ key: borrowing SecretBytes) throws -> [UInt8] { [1] }
+        func unseal(_ object: [UInt8]) throws -> SecretBytes { throw Unknown() }
+    }
+
+    @Test func `what could not be read again takes no file's place`() throws {
+        let key = try load(.file)
+        let before = try contents()
+        #expect(throws: KeyFile.Failure.self) {
+            try KeyFile(path, .toBeSealed(OneWay())).update(responseLifetime: 1000, accessLifetime: 1000) {
+                keys throws(CryptographyError) in
+                try keys.rotate(now: TestClock().now, publishedSeconds: 0)
+                return true
+            }
+        }
+        #expect(try contents() == before && load(.file) == key)
+        let new = KeyFile(fixture.folder + "/new", .sealed(OneWay()))
+        #expect(throws: KeyFile.Failure.self) {
+            try new.loadOrCreate(responseLifetime: 1000, accessLifetime: 1000, usedFrom: TestClock().now)
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: fixture.folder) == ["keys"])
+    }
+
+    /// Two years of rotations as `serve` makes them, by lifetimes in seconds.
+    @Test(arguments: [(300, 43_200), (0, 43_200), (86_400, 43_200), (300, 900), (300, 5_184_000)] as [(Int64, Int64)])
+    func `an interval that is admitted always has room, and a shorter one has not`(
+        _ published: Int64, _ refresh: Int64
+    ) throws {
+        let lifetimes = [43_260, refresh]
+        let shortest = KeyRoom.shortestInterval(publishedSeconds: published, lifetimes: lifetimes)
+        let key = try ServerKey.generate()
+        func most(_ interval: Int64) -> Int {
+            var now = TestClock().now
+            var schedules = lifetimes.map { KeySchedule(key, usedFrom: now, lifetime: $0 * 1000) }
+            var most = 0
+            for _ in 0..<200 {
+                // As soon as the youngest is old enough.
+                now = now.adding(seconds: interval + published)
+                now = now.adding(milliseconds: 1) ?? now
+                for index in schedules.indices {
+                    schedules[index].add(key, usedFrom: now.adding(seconds: published), now: now)
+                }
+                most = max(most, schedules.reduce(0) { $0 + $1.entries.count })
+            }
+            return most
+        }
+        #expect(most(shortest) + 16 <= 64)
+        // Nobody is asked to wait for longer than it needs, but for the very moment of an end.
+        #expect(shortest == 1 || most(shortest - 2) + 16 > 64, "\(shortest)")
+    }
+
     /// No byte of a sealed file can be changed or left out.
     @Test func aSealedFileIsTakenWholeOrNotAtAll() throws {
         let seal = Keeper()
@@ -173,7 +226,7 @@ private final class Keeper: KeySeal {
         }
         let keys = try KeyFile(path).load(responseLifetime: 1 << 40, accessLifetime: 1 << 40)
         #expect(keys.published(now: TestClock().now).response.count == 9)
-        let (before, after) = (first.lineage.mark, keys.lineage.mark)
+        let (before, after) = (first.mark, keys.mark)
         #expect(after.digest == before.digest && after.generation == 8 && before.generation == 0)
     }
 }

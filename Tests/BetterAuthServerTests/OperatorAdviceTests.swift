@@ -12,7 +12,7 @@ import Testing
     private static let all: [any Error] =
         [
             KeyFile.Failure.missing("keys"), .system("keys", 13), .exposed("keys"), .damaged("keys"), .full("keys"),
-            .sealed("keys"),
+            .unreadable("keys"), .sealed("keys"),
             .plain("keys"),
             .seal("keys", "no TPM"), .cryptography(.invalidSize),
             .cryptography(.memory(.lockedMemoryExhausted(bytes: 1))),

@@ -9,7 +9,6 @@ extension KeyFile {
     static let mark = Array("HOLDFAST SERVER KEYS 1\n".utf8)
     private static let headSize = mark.count + KeyLineage.size + 8
     private static let entrySize = 41
-    private static let mostEntries = 64
 
     /// What a schedule is for.
     private enum Purpose: UInt8 { case response = 1, access = 2, audit = 3 }
@@ -18,7 +17,7 @@ extension KeyFile {
         _ contents: borrowing SecretBytes, _ responseLifetime: Int64, _ accessLifetime: Int64
     ) throws -> ServerKeys {
         let count = contents.count - KeyFile.headSize
-        guard count > 0, count % KeyFile.entrySize == 0, count / KeyFile.entrySize <= KeyFile.mostEntries else {
+        guard count > 0, count % KeyFile.entrySize == 0, count / KeyFile.entrySize <= KeyRoom.most else {
             throw Failure.damaged(name)
         }
         let isOurs = contents.withBytes { bytes in
@@ -72,7 +71,7 @@ extension KeyFile {
         let audit = keys.auditKeys
         let count = entries.count + audit.count
         // What would not be read again is not written over what is.
-        guard count <= KeyFile.mostEntries else { throw Failure.full(name) }
+        guard count <= KeyRoom.most else { throw Failure.full(name) }
         var contents = try SecretBytes(zeroed: head.count + count * KeyFile.entrySize)
         try contents.withMutableBytes { bytes in
             for (index, byte) in head.enumerated() {

@@ -28,6 +28,8 @@ package struct KeyFile: Sendable {
         case damaged(String)
         /// It has no room for another key; it is as it was.
         case full(String)
+        /// What was to take its place could not be read again; it is as it was.
+        case unreadable(String)
         /// Another process changes it, and does not end.
         case busy(String)
         /// Its keys are sealed, but no key store was named.
@@ -45,6 +47,7 @@ package struct KeyFile: Sendable {
             case .exposed(let path): "\(path) can be read by other users"
             case .damaged(let path): "\(path) is no file of server keys"
             case .full(let path): "\(path) has as many keys as it can have; it was not changed"
+            case .unreadable(let path): "what was to be written to \(path) cannot be read again; it was not changed"
             case .busy(let path): "another process is changing \(path), and does not end"
             case .sealed(let path): "\(path) has sealed keys, and nothing was named that unseals them"
             case .plain(let path): "\(path) has keys that are not sealed"
@@ -212,8 +215,9 @@ package struct KeyFile: Sendable {
         // Other ones are no files of keys.
         guard (1...KeyFile.largest).contains(Int(status.st_size)) else { throw .damaged(name) }
         let contents = try named { () throws in try read(file, Int(status.st_size)) }
+        // Of a sealed one nothing but its form can be told on another machine.
         let isNew = try contents.withBytes { bytes throws(Failure) in
-            try KeyFile(target).put(bytes, true)
+            try KeyFile(target).put(bytes, true) { _ throws(Failure) in }
         }
         guard isNew else { throw .system(target, EEXIST) }
     }
@@ -226,14 +230,32 @@ package struct KeyFile: Sendable {
     /// - Returns: Whether it was written.
     private func write(_ keys: ServerKeys, isFirst: Bool) throws(Failure) -> Bool {
         let contents = try named { () throws -> SecretBytes in try self.contents(of: keys) }
+        func check(_ written: String) throws(Failure) { try expect(keys, in: written) }
         if let seal = protection.seal {
             let file = try named { () throws in try KeySealing.seal(contents, with: seal) }
-            return try unsafe put(file.span.bytes, isFirst)
+            return try unsafe put(file.span.bytes, isFirst, check)
         }
-        return try contents.withBytes { bytes throws(Failure) in try put(bytes, isFirst) }
+        return try contents.withBytes { bytes throws(Failure) in try put(bytes, isFirst, check) }
     }
 
-    private func put(_ bytes: RawSpan, _ isFirst: Bool) throws(Failure) -> Bool {
+    /// Reads a file that is to take the place of this one, as it will be read there.
+    private func expect(_ keys: ServerKeys, in written: String) throws(Failure) {
+        let found: ServerKeys
+        do throws(Failure) {
+            found = try KeyFile(written, protection, named: name).load(responseLifetime: 0, accessLifetime: 0)
+        } catch {
+            guard case .damaged = error else { throw error }
+            throw .unreadable(name)
+        }
+        guard found.mark == keys.mark, found.auditKeys.map(\.name) == keys.auditKeys.map(\.name) else {
+            throw .unreadable(name)
+        }
+    }
+
+    /// - Parameter check: Called with the name of what was written, before it has its own.
+    private func put(
+        _ bytes: RawSpan, _ isFirst: Bool, _ check: (String) throws(Failure) -> Void
+    ) throws(Failure) -> Bool {
         // A name of its own: another process may be writing too.
         let temporary = "\(path).\(getpid()).\(UInt64.random(in: 0 ... .max))"
         defer { unsafe unlink(temporary) }
@@ -242,6 +264,9 @@ package struct KeyFile: Sendable {
             let file = try OwnedDescriptor(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
             try file.write(bytes)
             try file.synchronize()
+        } catch { throw .system(name, error.number) }
+        try check(temporary)
+        do throws(SystemError) {
             guard isFirst else {
                 try renameDurably(temporary, to: path)
                 return true

@@ -26,14 +26,11 @@ package final class ServerKeys: Sendable {
     /// Keys of the audit log: those that lines were written with, in the order of their use.
     package var auditKeys: [AuditKey] { schedules.withLock { $0.audit } }
 
-    /// Keys of the audit log that are kept.
-    private static let mostAuditKeys = 16
-
     /// Puts a new key of the audit log into use. Those before are kept, for what was written with them.
     /// - Throws: ``Cryptography/CryptographyError``.
     package func addAuditKey() throws(CryptographyError) {
         let key = try AuditKey.generate()
-        schedules.withLock { $0.audit = $0.audit.suffix(ServerKeys.mostAuditKeys - 1) + [key] }
+        schedules.withLock { $0.audit = $0.audit.suffix(KeyRoom.mostOfAudit - 1) + [key] }
     }
 
     /// Keys that are nobody's successors.
@@ -76,9 +73,14 @@ package final class ServerKeys: Sendable {
         schedules.withLock { ($0.response, $0.access) }
     }
 
+    /// Both schedules and the lineage that they are of.
+    var ofOneMoment: (response: KeySchedule, access: KeySchedule, lineage: KeyLineage) {
+        schedules.withLock { ($0.response, $0.access, $0.lineage) }
+    }
+
     /// Takes another set over, as after its file was read again.
     package func adopt(_ other: ServerKeys) {
-        let (response, access, lineage) = other.schedules.withLock { ($0.response, $0.access, $0.lineage) }
+        let (response, access, lineage) = other.ofOneMoment
         let audit = other.auditKeys
         schedules.withLock {
             $0 = Schedules(

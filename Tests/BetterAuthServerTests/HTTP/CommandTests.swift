@@ -150,7 +150,7 @@ func writeSecret(_ text: String, to path: String) throws {
         let check = try run(["check", "--database", fixture.path], fixture.folder)
         #expect(check.status == 0 && check.output.hasPrefix("1 accounts (0 deleted), 1 devices, "))
         #expect(try run(["vacuum", "--database", fixture.path], fixture.folder).status == 0)
-        #expect(try run(["migrate", "--database=\(fixture.path)"], fixture.folder).output == "Already at version 3.\n")
+        #expect(try run(["migrate", "--database=\(fixture.path)"], fixture.folder).output == "Already at version 4.\n")
         let second = try ServerProcess(arguments, folder: fixture.folder)
         #expect(second.key == first.key)
         #expect(try HTTPClient(second.address).post("/device/rotate", device.rotation().0.bytes).status == 200)

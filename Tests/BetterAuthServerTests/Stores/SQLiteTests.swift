@@ -53,7 +53,7 @@ import Testing
             try FileManager.default.copyItem(atPath: fixture.path + suffix, toPath: path + suffix)
         }
         let maintenance = try SQLiteMaintenance(path)
-        #expect(try maintenance.migrate() == (3, 3))
+        #expect(try maintenance.migrate() == (4, 4))
         var report = try maintenance.check()
         #expect(report.faults.isEmpty)
         #expect(report.accounts == model.count)

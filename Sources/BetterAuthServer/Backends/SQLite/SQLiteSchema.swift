@@ -21,6 +21,8 @@ enum SQLiteSchema {
         "CREATE TABLE settings (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID",
         // Rows of accounts may be of version 2 (``AccountCoding``), which programs of before cannot read.
         "",
+        // So may the mark of the keys be longer than they know (``KeyMark``).
+        "",
     ]
 
     static var version: Int { migrations.count }
@@ -41,13 +43,17 @@ enum SQLiteSchema {
     /// - Throws: ``StoreError/unavailable(_:)`` for a file of another program, ``StoreError/tooNew(_:_:)``.
     @discardableResult
     static func migrate(_ connection: SQLiteConnection) throws(StoreError) -> Int {
-        guard let found = try version(of: connection) else {
-            throw isForeign
+        func known() throws(StoreError) -> Int {
+            guard let found = try version(of: connection) else { throw isForeign }
+            guard found <= version else { throw .tooNew(found, version) }
+            return found
         }
-        guard found <= version else { throw .tooNew(found, version) }
-        guard found < version else { return found }
+        guard try known() < version else { return version }
         try connection.execute("BEGIN IMMEDIATE")
+        let found: Int
         do throws(StoreError) {
+            // Again: from here on nobody else changes it.
+            found = try known()
             for migration in migrations[found...] { try connection.execute(migration) }
             try connection.execute("PRAGMA application_id = \(applicationID)")
             try connection.execute("PRAGMA user_version = \(version)")
