@@ -1,3 +1,4 @@
+internal import BetterAuthGzip
 internal import BetterAuthHTTP
 internal import BetterAuthMessages
 internal import BetterAuthPostgres
@@ -31,6 +32,20 @@ struct ServeSettings {
         publisher = try ServeSettings.publisher(arguments)
         metricsAccess = try FrontOptions.metricsAccess(arguments, front)
         lifetimes = ServeSettings.lifetimes(arguments)
+        try ServeSettings.checkRotation(arguments, lifetimes)
+    }
+
+    /// Keys stay for as long as what they signed is valid, and a file of keys has room for so many.
+    private static func checkRotation(_ arguments: Arguments, _ lifetimes: Lifetimes) throws(UsageError) {
+        let seconds = Int64(arguments[ServerOptions.rotateKeys])
+        let shortest = KeyRoom.shortestInterval(
+            publishedSeconds: Int64(arguments[ServerOptions.publish]),
+            lifetimes: [Serve.responseLifetime / 1000, lifetimes.refresh])
+        guard seconds == 0 || seconds >= shortest else {
+            throw UsageError(
+                "--rotate-keys-seconds \(seconds): the file of keys has no room for so many; with these "
+                    + "--refresh-seconds and --publish-seconds \(shortest) is the least")
+        }
     }
 
     /// Whether a server could start with it, as far as that can be told without making anything.
@@ -101,10 +116,16 @@ struct ServeSettings {
             return try ApplicationData(json: #"{"permissionsByRole":{"user":["read"]}}"#)
         }
         let text = try TextFile.read(path)
+        let attributes: ApplicationData
         do throws(MessageError) {
-            return try ApplicationData(json: text.hasSuffix("\n") ? String(text.dropLast()) : text)
+            attributes = try ApplicationData(json: text.hasSuffix("\n") ? String(text.dropLast()) : text)
         } catch {
             throw UsageError("\(path) is not one line of compact JSON: \(error)")
         }
+        guard try AuthServer.admits(attributes, ZlibTokenCompression()) else {
+            throw UsageError(
+                "\(path): a token with these attributes is longer than any that is taken; make them shorter")
+        }
+        return attributes
     }
 }

@@ -1,5 +1,5 @@
-internal import BetterAuthMessages
-internal import Cryptography
+package import BetterAuthMessages
+package import Cryptography
 
 extension AuthServer {
     func requestSession(_ body: [UInt8], _ answer: Answer) throws(Refusal) {
@@ -170,5 +170,28 @@ extension AuthServer {
         case .success(.revoked): ServerReply(.invalidDevice(device, calculated: nil))
         case .failure(let error): ServerReply(.store(error))
         }
+    }
+}
+
+extension AuthServer {
+    /// Characters by which the compressed parts of two tokens with the same attributes may differ in length.
+    private static let slack = 64
+
+    /// Whether verifiers take tokens with these attributes: a token has a length that it may not exceed.
+    /// - Throws: ``Cryptography/CryptographyError``.
+    package static func admits(
+        _ attributes: ApplicationData, _ compression: some TokenCompression
+    ) throws(CryptographyError) -> Bool {
+        func digest() throws(CryptographyError) -> DigestText {
+            try DigestText { bytes throws(CryptographyError) in try SecureRandom.fillPublic(&bytes) }
+        }
+        let (key, now) = (try ServerKey.generate(), SystemClock().now)
+        let claims = AccessClaims(
+            serverIdentity: key.publicKey, device: DeviceID(try digest()), identity: IdentityID(try digest()),
+            publicKey: try ServerKey.generate().publicKey, rotationHash: RotationHash(try digest()), issuedAt: now,
+            expiry: now, refreshExpiry: now, attributes: attributes)
+        let token = try AccessToken(claims) { bytes throws(CryptographyError) in try key.sign(bytes) }
+        guard let text = try? token.text(compression) else { return false }
+        return text.bytes.count + slack <= MessageLimits.token
     }
 }

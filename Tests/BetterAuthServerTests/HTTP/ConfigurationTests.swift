@@ -36,6 +36,39 @@ import Testing
         #expect(try runServerCommand(["check", "--config", path], folder).status == 0)
     }
 
+    @Test func `attributes that fit into no token are refused before any session is`() throws {
+        let file = folder + "/attributes.json"
+        // What is random stays as long as it is.
+        for (count, status) in [(40, 0), (200, 2)] as [(Int, Int32)] {
+            let words = (0..<count).map { _ in "\"\(UUID())\"" }.joined(separator: ",")
+            try "{\"permissionsByRole\":{\"user\":[\(words)]}}\n".write(
+                toFile: file, atomically: true, encoding: .utf8)
+            try write("listen = 127.0.0.1:0", "database = \(fixture.path)", "attributes = \(file)")
+            let result = try check()
+            #expect(result.status == status, "\(result.output)")
+            #expect((status == 0) != result.output.contains("longer than any that is taken"), "\(result.output)")
+        }
+    }
+
+    @Test func `keys are not rotated more often than their file has room for`() throws {
+        let base = ["listen = 127.0.0.1:0", "database = \(fixture.path)"]
+        for (lines, least) in [
+            ([], 1594), (["publish-seconds = 0"], 1881), (["refresh-seconds = 5184000"], 114_907),
+        ] as [([String], Int)] {
+            for (seconds, status) in [(least, 0), (least - 1, 2), (1, 2), (0, 0)] as [(Int, Int32)] {
+                try (base + lines + ["rotate-keys-seconds = \(seconds)"]).joined(separator: "\n")
+                    .write(toFile: path, atomically: true, encoding: .utf8)
+                let result = try check()
+                #expect(result.status == status, "\(lines) \(seconds): \(result.output)")
+                #expect((status == 0) != result.output.contains("\(least) is the least"), "\(result.output)")
+                guard status == 2 else { continue }
+                let refused = try runServerCommand(["serve", "--config", path], folder)
+                #expect(refused.status == 2 && refused.output.contains("no room for so many"), "\(refused.output)")
+            }
+        }
+        #expect(!FileManager.default.fileExists(atPath: fixture.path))
+    }
+
     @Test func `the documented file is accepted`() throws {
         let file = #filePath.components(separatedBy: "/Tests/")[0] + "/Docs/server.conf"
         let result = try runServerCommand(["check-config", file], folder)
@@ -52,6 +85,7 @@ import Testing
             ("config = x", "config is for the command line only"), ("= 3", "line 3: unknown option"),
             ("tls-certificate = /nowhere", "--tls-certificate and --tls-key require each other"),
             ("redis = redis://:hunter2@here", "contains a password"),
+            ("rotate-keys-seconds = 600", "no room for so many"),
             ("attributes = /nowhere", "/nowhere: No such file"), ("trusted-proxy = all", "not a block of addresses"),
         ] {
             try (base + [line]).joined(separator: "\n").write(toFile: path, atomically: true, encoding: .utf8)
