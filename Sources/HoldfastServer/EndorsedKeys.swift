@@ -8,8 +8,9 @@ internal import CommandLineArguments
 struct EndorsedKeys {
     private enum Standing: String { case endorsed = "endorsed", tainted = "tainted" }
 
-    /// Keys that are remembered; a server has two or three at a time.
-    private static let most = 16_384
+    /// Keys that are remembered; a server has two or three at a time. With another pair each hour it is full after 3.7 years.
+    private static let most = 65_536
+    private static let largest = most * (PublicKeyText.textSize + " endorsed\n".utf8.count)
 
     private let path: String
     private var standings: [PublicKeyText: Standing] = [:]
@@ -18,7 +19,7 @@ struct EndorsedKeys {
     init(_ path: String, isThere: Bool) throws(UsageError) {
         self.path = path
         guard isThere else { return }
-        for line in try TextFile.read(path).split(separator: "\n") {
+        for line in try TextFile.read(path, most: EndorsedKeys.largest).split(separator: "\n") {
             let words = line.split(separator: " ", omittingEmptySubsequences: false)
             guard words.count == 2, let key = PublicKeyText(words[0]), let standing = Standing(rawValue: "\(words[1])")
             else { throw UsageError("\(path) is damaged; put a copy of it back") }
@@ -49,7 +50,7 @@ struct EndorsedKeys {
 
     private mutating func save(_ changed: [PublicKeyText: Standing]) throws(UsageError) {
         let lines = changed.map { "\($0.key) \($0.value.rawValue)\n" }.sorted()
-        try TextFile.replace(path, Array(lines.joined().utf8))
+        try TextFile.replace(path, Array(lines.joined().utf8), most: EndorsedKeys.largest)
         standings = changed
     }
 }

@@ -58,7 +58,10 @@ private func keepChain(_ arguments: Arguments) throws -> ServerExit {
     let operated = OperatedService(
         service, try FrontOptions.metricsAccess(arguments, settings),
         failing: { service.isThere ? [] : ["key chain"] },
-        more: { $0.gauge("holdfast_chain_generation", service.generation, "The generation of the key chain.") })
+        more: {
+            $0.gauge("holdfast_chain_generation", service.generation, "The generation of the key chain.")
+            $0.gauge("holdfast_chain_room", service.room, "How often the key chain can be rotated still.")
+        })
     let front = try HTTPServer(listener, operated, settings)
     FrontOptions.announce(front, settings, key: identity.description)
     while !Signals.stops(within: 3600) {}
@@ -86,6 +89,8 @@ extension HSMService {
 final class HSMService: HTTPService {
     /// Seconds for which a key is vouched for at the most.
     private static let longest: Int64 = 86_400 + 3600
+    /// Rotations that are left when it is told that the chain gets full.
+    private static let littleRoom = 2000
 
     private let chain: Mutex<KeyChainFolder>
     private let sign: SecretText
@@ -107,6 +112,9 @@ final class HSMService: HTTPService {
 
     /// The number of the generation that signs.
     var generation: Int { chain.withLock { $0.events.count - 1 } }
+
+    /// How often the chain can be rotated still.
+    var room: Int { chain.withLock { $0.room } }
 
     enum Route: Sendable { case health, chain, sign, rotate, taint }
 
@@ -208,15 +216,18 @@ final class HSMService: HTTPService {
             guard let confirmed = HSMService.confirmed(body), taintPrevious || confirmed.kept == nil else {
                 return HTTPReply(.plain(.invalidMessage))
             }
-            let made: Int? = try chain.withLock { chain in
+            let made: (generation: Int, room: Int)? = try chain.withLock { chain in
                 guard confirmed.generation == chain.events.count - 1 else { return nil }
                 try chain.append(
                     taintingAllBut: taintPrevious ? confirmed.kept ?? [] : nil, now: SystemClock().now)
-                return chain.events.count - 1
+                return (chain.events.count - 1, chain.room)
             }
             guard let made else { return HTTPReply(.plain(.invalidMessage)) }
-            log.write(.notice, taintPrevious ? "tainted" : "rotated", ["generation": .number(made)])
-            return .text("generation \(made)\n")
+            log.write(.notice, taintPrevious ? "tainted" : "rotated", ["generation": .number(made.generation)])
+            if made.room < HSMService.littleRoom {
+                log.write(.warning, "chain", ["reason": "it is nearly full", "rotations": .number(made.room)])
+            }
+            return .text("generation \(made.generation)\n")
         } catch {
             log.write(.error, "chain", ["reason": .text(OperatorAdvice.line(for: error))])
             return HTTPReply(.plain(.base))

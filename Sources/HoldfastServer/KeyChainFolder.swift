@@ -11,6 +11,10 @@ internal import SystemCalls
 struct KeyChainFolder {
     private let folder: String
     private(set) var events: [SignedKeyEvent]
+    /// The list of all events: what `events` has, and the answer to `GET /hsm/keys`.
+    private(set) var published: [UInt8] = []
+    /// Bytes that it can have: everybody who verifies the chain reads all of it.
+    var largest = MessageLimits.keyList
     private var keys: KeySchedule
     private let spare: KeySchedule
     private let lineage: KeyLineage
@@ -105,8 +109,9 @@ struct KeyChainFolder {
         lineage = kept.lineage
         events = []
         guard KeyChainFolder.hasChain(folder) else { return }
-        let text = Array(try TextFile.read(folder + "/events").utf8)
+        let text = Array(try TextFile.read(folder + "/events", most: MessageLimits.keyList).utf8)
         events = try unsafe KeyEventList(parsing: text.span.bytes).events
+        published = try KeyEventList.bytes(of: events)
     }
 
     /// Whether its files are there still.
@@ -137,10 +142,31 @@ struct KeyChainFolder {
         return made
     }
 
+    /// Bytes of the list that only taints use: keys that were compromised do not wait for another chain.
+    private static let keptForTaints = 65_536
+    /// More than an event has.
+    private static let largestEvent = 1024
+
+    private func bytesLeft(forTaint: Bool) -> Int {
+        largest - published.count - (forTaint ? 0 : KeyChainFolder.keptForTaints)
+    }
+
+    /// How often the chain can be rotated still.
+    var room: Int {
+        let left = max(0, bytesLeft(forTaint: false) - KeyChainFolder.largestEvent)
+        return left / max(1, published.count / max(1, events.count))
+    }
+
     /// The next event: another key comes into use.
     /// - Parameter kept: Nil for a rotation. For a taint, by which what the key before has signed counts no longer, the keys
     ///   of servers that may be endorsed again.
+    /// - Throws: ``UsageError`` where there is no room for it; then nothing was changed.
     mutating func append(taintingAllBut kept: Set<PublicKeyText>? = nil, now: Timestamp) throws {
+        guard bytesLeft(forTaint: kept != nil) >= KeyChainFolder.largestEvent else {
+            throw UsageError(
+                "\(folder): the key chain is full; begin another one with holdfast-server init-chain, and have programs "
+                    + "trust it")
+        }
         // First: an event without it would bring them back.
         if let kept { try endorsed.taint(except: kept) }
         let taintPrevious = kept != nil
@@ -164,8 +190,9 @@ struct KeyChainFolder {
         let id = OperationKey(path: "", body: text).digest
         let final = try SignedMessage(event(id, events.first?.payload.id ?? id)) { try signer.sign($0) }
         let all = events + [final]
-        try TextFile.replace(folder + "/events", KeyChainFolder.list(all))
-        events = all
+        let list = try KeyEventList.bytes(of: all)
+        try TextFile.replace(folder + "/events", list, most: MessageLimits.keyList)
+        (events, published) = (all, list)
     }
 
     /// Vouches for a server's key.
@@ -181,12 +208,5 @@ struct KeyChainFolder {
         let record = Endorsement(
             purpose: purpose, publicKey: key, expiration: expiration, hsm: identity, generation: last.payload.id)
         return try SignedMessage(record) { try signer.sign($0) }
-    }
-
-    /// The answer to `GET /hsm/keys`.
-    var published: [UInt8] { KeyChainFolder.list(events) }
-
-    private static func list(_ events: [SignedKeyEvent]) -> [UInt8] {
-        [UInt8(ascii: "[")] + Array(events.map(\.bytes).joined(separator: [UInt8(ascii: ",")])) + [UInt8(ascii: "]")]
     }
 }

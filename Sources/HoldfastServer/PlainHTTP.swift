@@ -17,8 +17,8 @@ struct PlainHTTP: Sendable {
     private let port: String
     /// Both, as a URL has them.
     private let shown: String
-    /// Bytes of an answer.
-    private static let largest = 4 << 20
+    /// Bytes of an answer: the longest list, behind a head.
+    private static let largest = MessageLimits.keyList + 65_536
     /// Seconds for a whole exchange, however the other side spreads its bytes. Only the search for a name is not among them:
     /// the system's resolver has limits of its own.
     private static let seconds = 5.0

@@ -5,9 +5,13 @@ internal import SystemCalls
 
 /// Files that the command line names.
 enum TextFile {
+    /// Bytes of a file that nothing else is said of.
     private static let largest = 1 << 20
 
-    static func read(_ path: String) throws(UsageError) -> String { try readWithMode(path).text }
+    /// - Parameter most: The bytes that it may have, the same wherever it is written.
+    static func read(_ path: String, most: Int = largest) throws(UsageError) -> String {
+        try readWithMode(path, most: most).text
+    }
 
     /// Reads a file with a secret, which strangers on this machine must not be able to read or change.
     /// - Parameter isSecret: Whether there is one in it after all.
@@ -75,19 +79,23 @@ enum TextFile {
     private static let noMemory = UsageError(
         "the limit of locked memory is too low: raise LimitMEMLOCK (ulimit -l) to 64 MiB", mayPass: true)
 
-    private static func readWithMode(_ path: String) throws(UsageError) -> (text: String, mode: mode_t) {
+    private static func readWithMode(
+        _ path: String, most: Int = largest
+    ) throws(UsageError) -> (text: String, mode: mode_t) {
         let (contents, mode): ([UInt8], mode_t)
         do throws(SystemError) {
             let file = try OwnedDescriptor(path, O_RDONLY)
-            (contents, mode) = (try file.readPrefix(largest + 1), try file.status().st_mode)
+            (contents, mode) = (try file.readPrefix(most + 1), try file.status().st_mode)
         } catch { throw UsageError("\(path): \(error)", mayPass: true) }
-        guard contents.count <= largest else { throw UsageError("\(path) is too large") }
+        guard contents.count <= most else { throw UsageError("\(path) is too large") }
         guard let text = String(validating: contents, as: UTF8.self) else { throw UsageError("\(path) is not UTF-8") }
         return (text, mode)
     }
 
     /// Replaces a file as a whole, durably.
-    static func replace(_ path: String, _ contents: [UInt8]) throws(UsageError) {
+    /// - Parameter most: As for ``read(_:most:)``: what could not be read again is not written.
+    static func replace(_ path: String, _ contents: [UInt8], most: Int) throws(UsageError) {
+        guard contents.count <= most else { throw UsageError("\(path) has no room for more; it was not changed") }
         let temporary = path + ".new"
         do throws(SystemError) {
             let file = try OwnedDescriptor(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW)

@@ -71,7 +71,7 @@ private struct KeyChainVectors: Decodable {
         let entry = file.chain[1].entry
         let long = "[" + Array(repeating: entry, count: 5000).joined(separator: ",") + "]"
         #expect(try events(long).count == 5000)
-        #expect(refusal { try events(long + long) }?.reason == .tooLarge)
+        #expect(refusal { try events(String(repeating: long, count: 7)) }?.reason == .tooLarge)
 
         let record = file.authorizations[0].record
         let key = try SignedEndorsement(parsing: Array(record.utf8)).payload.publicKey

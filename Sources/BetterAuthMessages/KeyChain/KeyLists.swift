@@ -66,6 +66,15 @@ package struct KeyEventList: Sendable, Hashable {
         try reader.expectEnd(place)
         self.events = events
     }
+
+    /// A list, which ``init(parsing:)`` has read.
+    /// - Throws: ``MessageError``; ``MessageError/Reason/tooLarge`` for one that nobody would read.
+    package static func bytes(of events: [SignedKeyEvent]) throws(MessageError) -> [UInt8] {
+        let inside = Array(events.map(\.bytes).joined(separator: [UInt8(ascii: ",")]))
+        let bytes = [UInt8(ascii: "[")] + inside + [UInt8(ascii: "]")]
+        _ = try unsafe KeyEventList(parsing: bytes.span.bytes)
+        return bytes
+    }
 }
 
 extension RawSpan {

@@ -1,10 +1,13 @@
 import BetterAuthMessages
 import BetterAuthServer
+import CommandLineArguments
 import Cryptography
 import Foundation
 import RealParts
 import TestSupport
 import Testing
+
+@testable import HoldfastServer
 
 /// What an operator does with the keys of servers, while they run.
 @Suite struct KeyDrillTests {
@@ -61,10 +64,18 @@ import Testing
         #expect(try metrics(server).contains("holdfast_key_info{generation=\"1\"} 1\n"))
         #expect(!server.log.contains("keys rotated"), "\(server.log)")
         server.process.end(SIGTERM)
-        let impatient = try start(["--rotate-keys-seconds", "1", "--publish-seconds", "0"])
+        // Keys that have been in use for longer than that.
+        _ = try KeyFile(keysFile).update(responseLifetime: 1 << 40, accessLifetime: 1 << 40) {
+            keys throws(CryptographyError) in
+            try keys.rotate(now: SystemClock().now.adding(seconds: -7200), publishedSeconds: 0)
+            return true
+        }
+        let old = try KeyFile(keysFile).load(responseLifetime: 1, accessLifetime: 1)
+            .responseKey(now: SystemClock().now).publicKey.description
+        let impatient = try start(["--rotate-keys-seconds", "3600", "--publish-seconds", "0"])
         try impatient.waitForLog("keys rotated")
         let isNew = try Patience.wait {
-            try HTTPClient(impatient.address).post("/key/response", []).text != impatient.key
+            try HTTPClient(impatient.address).post("/key/response", []).text != old
         }
         #expect(isNew)
     }
@@ -94,6 +105,63 @@ import Testing
         try server.waitUntilReady(says: "ready\n")
         #expect(try client.post("/session/refresh", session.refreshing().0.bytes).status == 200)
         _ = try TestSession.opened(device, over: client)
+    }
+
+    /// 3,000 generations: the events of a third of a year with a rotation each hour.
+    private func makeLongChain() throws -> (folder: String, count: Int) {
+        let scene = folder + "/long"
+        let event = try KeyChainFolder.make(scene, .file, now: SystemClock().now).chain.events[0]
+        let count = 3000
+        // Whether they are a chain is for those to find out who verify it.
+        let one = String(decoding: event.bytes, as: UTF8.self)
+        let list = Array(repeating: one, count: count).joined(separator: ",")
+        try "[\(list)]".write(toFile: scene + "/events", atomically: true, encoding: .utf8)
+        let entries = try [count - 1, count].map {
+            KeySchedule.Entry(key: try .generate(), usedFrom: Timestamp(clamping: Int64($0)))
+        }
+        let (schedule, spare) = (try #require(KeySchedule(entries, lifetime: .max / 4)), try ServerKey.generate())
+        try KeyFile(scene + "/keys").save(
+            ServerKeys(response: schedule, access: KeySchedule(spare, lifetime: .max / 4)))
+        return (scene, count)
+    }
+
+    private func contents(of chain: String) throws -> [Data] {
+        try ["keys", "events", "endorsed"].filter { FileManager.default.fileExists(atPath: "\(chain)/\($0)") }
+            .map { try Data(contentsOf: URL(fileURLWithPath: "\(chain)/\($0)")) }
+    }
+
+    @Test func `a key chain of a third of a year goes on`() throws {
+        let (folder, count) = try makeLongChain()
+        var chain = try KeyChainFolder.held(folder, .file)
+        #expect(chain.published.count > 1 << 20 && chain.room > 20_000)
+        try chain.append(now: SystemClock().now)
+        #expect(chain.events.count == count + 1)
+        let again = try KeyChainFolder(folder, .file)
+        #expect(again.events.count == count + 1 && again.published == chain.published)
+    }
+
+    @Test func `a rotation that nobody could read any more changes nothing, and a taint has room still`() throws {
+        let (folder, count) = try makeLongChain()
+        var chain = try KeyChainFolder.held(folder, .file)
+        chain.largest = chain.published.count + 65_536 + 1500
+        #expect(chain.room == 0 || chain.room == 1)
+        let now = SystemClock().now
+        try chain.append(now: now)
+        let before = try contents(of: folder)
+        #expect(throws: UsageError.self) { try chain.append(now: now) }
+        #expect(try contents(of: folder) == before && chain.events.count == count + 1 && chain.room == 0)
+        #expect(try KeyChainFolder(folder, .file).events.count == count + 1)
+        // It endorses, and what was compromised is tainted.
+        let key = try ServerKey.generate().publicKey
+        #expect(try chain.endorse(key, .access, until: now.adding(seconds: 60)) != nil)
+        try chain.append(taintingAllBut: [], now: now)
+        #expect(try chain.endorse(key, .access, until: now.adding(seconds: 60)) == nil)
+        // And not that either where there is no room at all.
+        chain.largest = chain.published.count + 500
+        let full = try contents(of: folder)
+        #expect(throws: UsageError.self) { try chain.append(taintingAllBut: [key], now: now) }
+        #expect(try contents(of: folder) == full)
+        #expect(try KeyChainFolder(folder, .file).events.last?.payload.taintPrevious == true)
     }
 
     /// Each of its files could not be written at one time: the chain goes on when there is room, after a restart too.

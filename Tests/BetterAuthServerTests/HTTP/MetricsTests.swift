@@ -80,7 +80,7 @@ import Testing
                 ["serve", "--listen", "127.0.0.1:0", "--audit-log", fixture.folder + "/audit.log"] + options
                     + scene.publishing(hsm, keys), folder: fixture.folder)
             try server.waitUntilReady(says: "ready\n")
-            return try HTTPClient(server.address).get("/metrics").text
+            return try [server, hsm].map { try HTTPClient($0.address).get("/metrics").text }.joined()
         }
         let database = try pair.postgres.makeDatabase()
         let url = pair.postgres.url(of: database)
@@ -137,6 +137,7 @@ import Testing
               - {series: 'up{job="holdfast-keys",instance="b"}', values: '1x10 0x20'}
               - {series: 'holdfast_certificate_expiry_timestamp_seconds{instance="a"}', values: '1213200x200'}
               - {series: 'holdfast_publishing{instance="a"}', values: '1x5 0x40'}
+              - {series: 'holdfast_chain_room{instance="a"}', values: '2000x5 1999x40'}
               alert_rule_test:
 
             """
@@ -155,6 +156,10 @@ import Testing
             expected(
                 150, "HoldfastCertificateExpires", "instance: a, severity: warning",
                 "The certificate of a expires in less than 14 days."),
+            expected(5, "HoldfastChainFills", "", nil),
+            expected(
+                6, "HoldfastChainFills", "instance: a, severity: warning",
+                "The key chain of a can be rotated 1999 times more."),
             expected(10, "HoldfastNotPublishing", "", nil),
             expected(
                 30, "HoldfastNotPublishing", "instance: a, severity: warning",
