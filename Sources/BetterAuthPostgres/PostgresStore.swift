@@ -32,12 +32,15 @@ package final class PostgresStore: ServerStore {
         revocationSeconds = lifetimes.access + PostgresStore.margin
     }
 
-    /// Makes the tables in a database.
+    /// Makes the tables in a database, or brings them to this program's version; several processes may do so at one time.
+    /// - Parameter betweenSteps: Called when the version was read and nothing was done yet: for tests.
     /// - Returns: The version that they had, 0 for none, and the one they have.
     /// - Throws: ``StoreError/unavailable(_:)``, ``StoreError/tooNew(_:_:)``.
     @discardableResult
-    package static func migrate(_ url: SecretText) throws(StoreError) -> (from: Int, to: Int) {
-        (try AccountTable.migrate(url), PostgresSchema.version)
+    package static func migrate(
+        _ url: SecretText, betweenSteps: () -> Void = {}
+    ) throws(StoreError) -> (from: Int, to: Int) {
+        (try AccountTable.migrate(url, betweenSteps: betweenSteps), PostgresSchema.version)
     }
 
     /// Whether the tables are there, and of this program's version.

@@ -1,6 +1,7 @@
 import BetterAuthMessages
 import BetterAuthPostgres
 import BetterAuthServer
+import Dispatch
 import Foundation
 import RealParts
 import Testing
@@ -33,9 +34,9 @@ import Testing
         let none = try runServerCommand(serving(url), fixture.folder)
         #expect(none.status == 1 && none.output.contains("holdfast-server migrate"), "\(none.output)")
         let made = try runServerCommand(["migrate", "--database", url], fixture.folder)
-        #expect(made.status == 0 && made.output == "Made the tables of version 2.\n")
+        #expect(made.status == 0 && made.output == "Made the tables of version 3.\n")
         #expect(
-            try runServerCommand(["migrate", "--database", url], fixture.folder).output == "Already at version 2.\n")
+            try runServerCommand(["migrate", "--database", url], fixture.folder).output == "Already at version 3.\n")
         let user = "app_\(database)"
         try pair.postgres.run("CREATE ROLE \(user) LOGIN", in: database)
         let limited = pair.postgres.url(of: database, user: user)
@@ -58,20 +59,66 @@ import Testing
         try pair.postgres.run(
             "DO $$ BEGIN ASSERT (SELECT count(*) FROM holdfast_accounts) = 2; END $$", in: database)
         // A later program has updated the tables: this one stops writing, and says why.
-        try pair.postgres.run("UPDATE holdfast_settings SET value = '3' WHERE name = 'schema'", in: database)
+        try pair.postgres.run("UPDATE holdfast_settings SET value = '4' WHERE name = 'schema'", in: database)
         // The keys too, which the database cannot be asked about.
         try server.waitUntilReady(says: #""failing":["store""#)
         #expect(try create(server.address) == 503)
-        #expect(server.log.contains("has version 3"), "\(server.log)")
-        try pair.postgres.run("UPDATE holdfast_settings SET value = '2' WHERE name = 'schema'", in: database)
+        #expect(server.log.contains("has version 4"), "\(server.log)")
+        try pair.postgres.run("UPDATE holdfast_settings SET value = '3' WHERE name = 'schema'", in: database)
         try server.waitUntilReady(says: "ready\n")
         #expect(try create(server.address) == 200)
-        try pair.postgres.run("UPDATE holdfast_settings SET value = '3' WHERE name = 'schema'", in: database)
+        try pair.postgres.run("UPDATE holdfast_settings SET value = '4' WHERE name = 'schema'", in: database)
         server.process.end(SIGTERM)
         let old = try runServerCommand(serving(limited), fixture.folder)
         #expect(old.status == 1 && old.output.contains("update the program"), "\(old.output)")
         let migration = try runServerCommand(["migrate", "--database", url], fixture.folder)
-        #expect(migration.status == 1 && migration.output.contains("has version 3"))
+        #expect(migration.status == 1 && migration.output.contains("has version 4"))
+    }
+
+    /// As three machines, or the init containers of as many pods, do it.
+    @Test func `of many that migrate at one time each succeeds`() throws {
+        for round in 0..<10 {
+            let url = pair.postgres.url(of: try pair.postgres.makeDatabase())
+            let (said, folder) = (Told(), fixture.folder)
+            DispatchQueue.concurrentPerform(iterations: 4) { _ in
+                do {
+                    let result = try runServerCommand(["migrate", "--database", url], folder)
+                    if result.status != 0 { said.add(result.output) }
+                } catch { said.add("\(error)") }
+            }
+            #expect(said.all.isEmpty, "round \(round): \(said.all)")
+            let again = try runServerCommand(["migrate", "--database", url], fixture.folder)
+            #expect(again.output == "Already at version 3.\n")
+        }
+    }
+
+    @Test(arguments: ["2", "none"])
+    func `what a later program has made of the tables meanwhile stays`(_ before: String) throws {
+        let database = try pair.postgres.makeDatabase()
+        let (url, postgres) = (pair.postgres.url(of: database), pair.postgres)
+        if before != "none" {
+            try PostgresStore.migrate(url)
+            try postgres.run("UPDATE holdfast_settings SET value = '\(before)' WHERE name = 'schema'", in: database)
+        }
+        var isRaised = false
+        let error = #expect(throws: StoreError.self) {
+            try PostgresStore.migrate(SecretText(url)) {
+                guard !isRaised else { return }
+                isRaised = true
+                do {
+                    try postgres.run(
+                        """
+                        CREATE TABLE IF NOT EXISTS holdfast_settings (name text PRIMARY KEY, value bytea NOT NULL);
+                        INSERT INTO holdfast_settings VALUES ('schema', '10')
+                        ON CONFLICT (name) DO UPDATE SET value = excluded.value
+                        """, in: database)
+                } catch { Issue.record("\(error)") }
+            }
+        }
+        #expect(error == .tooNew(10, 3) && isRaised)
+        try postgres.run(
+            "DO $$ BEGIN ASSERT (SELECT value FROM holdfast_settings WHERE name = 'schema') = '10'; END $$",
+            in: database)
     }
 
     @Test func `servers of one database have one file of keys`() throws {

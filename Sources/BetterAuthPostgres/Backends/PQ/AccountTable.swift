@@ -46,8 +46,8 @@ final class AccountTable: Sendable {
 
     /// Makes the tables.
     /// - Returns: The version that they had; 0 for none.
-    static func migrate(_ url: SecretText) throws(StoreError) -> Int {
-        try PostgresSchema.migrate(PostgresConnection(url))
+    static func migrate(_ url: SecretText, betweenSteps: () -> Void) throws(StoreError) -> Int {
+        try PostgresSchema.migrate(PostgresConnection(url), betweenSteps: betweenSteps)
     }
 
     private static let probeName = Array("probe".utf8)

@@ -1,6 +1,7 @@
 /// The codes of PostgreSQL's appendix A that an operator meets, in words.
 enum PostgresCodes {
     private static let words = [
+        "23505": "another process did the same at the same moment",
         "25006": "the database is read-only: a standby, or a primary that was demoted",
         "28000": "this user may not connect from here (pg_hba.conf)",
         "28P01": "the password is wrong",
@@ -8,7 +9,9 @@ enum PostgresCodes {
         "40001": "too many conflicts",
         "40P01": "too many conflicts",
         "42501": "the user may not do this: it needs SELECT, INSERT, UPDATE and DELETE on the tables of Holdfast",
+        "42710": "another process did the same at the same moment",
         "42P01": "the tables are missing",
+        "42P07": "another process did the same at the same moment",
         "53100": "its disk is full",
         "53200": "it is out of memory",
         "53300": "it has too many connections (max_connections)",

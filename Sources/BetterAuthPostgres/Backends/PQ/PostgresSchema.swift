@@ -1,4 +1,5 @@
 internal import BetterAuthServer
+internal import SystemCalls
 
 /// What the tables look like, by version. Names are prefixed, since the database may have other tables. `migrate` makes
 /// them; a server only reads, inserts, updates and deletes rows.
@@ -14,6 +15,8 @@ enum PostgresSchema {
             "CREATE TABLE IF NOT EXISTS holdfast_settings (name text PRIMARY KEY, value bytea NOT NULL)",
         ],
         // Rows may be of version 2 (``AccountCoding``), which programs of before cannot read.
+        [],
+        // So may the mark of the keys be longer than they know (``KeyMark``).
         [],
     ]
 
@@ -50,16 +53,52 @@ enum PostgresSchema {
         guard found <= version else { throw .tooNew(found, version) }
     }
 
+    /// How often a migration that met another one begins anew, and the microseconds between.
+    private static let (attempts, pause): (Int, UInt32) = (10, 200_000)
+
+    /// What a statement meets when another process does the same at the same time: `IF NOT EXISTS` looks first too.
+    private static let meetings: Set = ["23505", "42P07", "42710"]
+
+    /// Brings the tables to this program's version. Of several that do so at the same time each succeeds.
+    /// - Parameter betweenSteps: Called when the version was read and nothing was done yet: for tests.
     /// - Returns: The version that the tables had.
-    static func migrate(_ connection: PostgresConnection) throws(StoreError) -> Int {
-        let found = try version(of: connection)
-        guard found <= version else { throw .tooNew(found, version) }
-        for migration in migrations[found...] { for statement in migration { try connection.run(statement) } }
-        try connection.run(
-            """
-            INSERT INTO holdfast_settings VALUES ('schema', '\(version)') \
-            ON CONFLICT (name) DO UPDATE SET value = excluded.value
-            """)
-        return found
+    static func migrate(
+        _ connection: PostgresConnection, betweenSteps: () -> Void = {}
+    ) throws(StoreError) -> Int {
+        var met = PostgresConnection.Failure.conflict
+        for attempt in 0..<attempts {
+            if attempt > 0 { usleep(pause) }
+            let found = try version(of: connection)
+            guard found <= version else { throw .tooNew(found, version) }
+            betweenSteps()
+            do throws(PostgresConnection.Failure) {
+                guard try bring(connection, from: found) else { continue }
+            } catch {
+                switch error {
+                case .conflict: break
+                case .code(let code) where meetings.contains(code): break
+                default: throw error.store
+                }
+                met = error
+                continue
+            }
+            // A later program may have been here.
+            try check(connection)
+            return found
+        }
+        throw met.store
+    }
+
+    /// - Returns: False when the tables have another version by now than was found, which stays.
+    private static func bring(
+        _ connection: PostgresConnection, from found: Int
+    ) throws(PostgresConnection.Failure) -> Bool {
+        guard found < version else { return true }
+        for migration in migrations[found...] { for statement in migration { _ = try connection.query(statement) } }
+        let statement =
+            found == 0
+            ? "INSERT INTO holdfast_settings VALUES ('schema', '\(version)') ON CONFLICT (name) DO NOTHING"
+            : "UPDATE holdfast_settings SET value = '\(version)' WHERE name = 'schema' AND value = '\(found)'"
+        return try connection.query(statement).changed == 1
     }
 }
