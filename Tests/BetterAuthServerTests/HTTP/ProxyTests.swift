@@ -1,10 +1,11 @@
-import BetterAuthHTTP
 import BetterAuthMessages
 import BetterAuthServer
 import Foundation
 import RealParts
 import TestSupport
 import Testing
+
+@testable import BetterAuthHTTP
 
 /// The server behind proxies of Debian's, with the configurations of Docs/proxies.
 @Suite(.seeded) struct ProxyTests {
@@ -161,6 +162,34 @@ import Testing
         settings.trustedProxies = [try #require(AddressBlock("127.0.0.0/8"))]
         try front.front.renew(settings)
         #expect(try HTTPClient(front.front.address).get("/metrics").status == 200)
+    }
+
+    /// Any program of this machine can send the header once.
+    @Test func `what was claimed on this machine is forgotten ten minutes later`() throws {
+        let claims = ProxyClaims()
+        let (local, other) = (try origin("127.0.0.1", ["9.9.9.9"]), try origin("9.9.9.9", ["1.1.1.1"]))
+        #expect(claims.note(other, now: 1000) && !claims.areLocal(now: 1000))
+        #expect(!claims.note(local, now: 1000) && claims.areLocal(now: 1000))
+        #expect(!claims.note(try origin("127.0.0.1", []), now: 1500), "no claim")
+        #expect(claims.areLocal(now: 1599.9) && !claims.areLocal(now: 1600))
+        // A proxy goes on claiming.
+        _ = claims.note(local, now: 1590)
+        #expect(claims.areLocal(now: 2189) && claims.trusting([]).areLocal(now: 2189) && !claims.areLocal(now: 2190))
+    }
+
+    @Test func `metrics that are open to this machine's address by an option stay open`() throws {
+        let fixture = try StoreFixture(.memory)
+        for (options, after) in [([], 404), (["--metrics-from", "127.0.0.1"], 200)] as [([String], Int)] {
+            let server = try ServerProcess(
+                ["serve", "--listen", "127.0.0.1:0", "--database", ":memory:"] + options, folder: fixture.folder)
+            let client = try HTTPClient(server.address)
+            #expect(try client.get("/metrics").status == 200)
+            _ = try client.post("/health", [], headers: "X-Forwarded-For: 9.9.9.9\r\n")
+            #expect(try client.get("/metrics").status == after, "\(options)")
+            // Never what a proxy may have passed on.
+            let reply = try client.post("/metrics", [], headers: "X-Forwarded-For: 127.0.0.1\r\n")
+            #expect(reply.status == 404)
+        }
     }
 }
 

@@ -143,16 +143,17 @@ final class HTTPHandler: Sendable {
         let (fault, head) = unsafe read(connection, method, version, target)
         let origin = RequestOrigin(
             peer: peer.address, forwarded: head.forwarded, isMarked: head.isMarked, trusting: settings.trustedProxies)
-        note(origin)
+        let now = MonotonicClock.seconds
+        if claims.note(origin, now: now) { settings.onUntrustedProxy(origin.peer) }
         let path = target?.path ?? ""
         let word = unsafe String(cString: method)
         // What answers GET answers HEAD (RFC 9110, section 9.3.2); libmicrohttpd leaves the body out.
         let known = word == "HEAD" ? .get : HTTPRequest.Method(rawValue: word)
         let exchange = unsafe HTTPExchange(
             connection, method: known ?? .get, path: path, service.endpoint(path), origin: origin,
-            isLocal: peer.address.isLoopback && origin.way == .direct && !claims.areLocal,
+            isLocal: peer.address.isLoopback && origin.way == .direct && !claims.areLocal(now: now),
             authorization: header("Authorization", connection),
-            trace: RequestTrace(head.trace, isTrusted: origin.isTrusted), start: MonotonicClock.seconds)
+            trace: RequestTrace(head.trace, isTrusted: origin.isTrusted), start: now)
         unsafe slot.pointee = Unmanaged.passRetained(exchange).toOpaque()
         if let fault {
             // Where it ends is not sure, so nothing more is read of this connection.
@@ -173,10 +174,6 @@ final class HTTPHandler: Sendable {
             }
         }
         return true
-    }
-
-    private func note(_ origin: RequestOrigin) {
-        if claims.note(origin) { settings.onUntrustedProxy(origin.peer) }
     }
 
     /// What makes a head one that others may read otherwise, and the head.
