@@ -173,8 +173,13 @@ let serverTargets: [Target] = [
     library("BetterAuthServer", ["BetterAuthMessages", "Cryptography", "SecretMemory", "SystemCalls"], c: ["CSQLite"]),
     library(
         "BetterAuthHTTP",
-        ["BetterAuthVerification", "BetterAuthServer", "BetterAuthMessages", "Cryptography", "SystemCalls"],
+        [
+            "BetterAuthVerification", "BetterAuthServer", "BetterAuthMessages", "Cryptography", "SystemCalls",
+            "RequestLengths",
+        ],
         c: ["CMicrohttpd"]),
+    // For programs: what libmicrohttpd hears of a request's length.
+    .target(name: "RequestLengths"),
     library(
         "BetterAuthPostgres", ["BetterAuthVerification", "BetterAuthServer", "BetterAuthMessages", "SystemCalls"],
         c: ["CPQ", "CHiredis"]),

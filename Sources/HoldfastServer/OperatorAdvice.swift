@@ -72,6 +72,7 @@ enum OperatorAdvice {
         case .notAnAddress: "write --listen 127.0.0.1:8080 or --listen '[::1]:8080'"
         case .unresolved: "write an address of this machine for --listen, or check the name and its server"
         case .system: "check that nothing else listens at the address of --listen, and that this user may"
+        case .unbound: "start the program as it was built, without LD_PRELOAD"
         case .daemon: "check that --tls-certificate and --tls-key belong together"
         }
     }

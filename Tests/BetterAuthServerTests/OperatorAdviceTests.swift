@@ -21,7 +21,7 @@ import Testing
             .full,
         ]
         + [KeyCustody.Problem.lost("keys"), .foreign("keys"), .older("keys")]
-        + [HTTPError.notAnAddress("x"), .system("bind", 98), .daemon]
+        + [HTTPError.notAnAddress("x"), .system("bind", 98), .daemon, .unbound]
 
     @Test(arguments: OperatorAdviceTests.all.indices)
     func `every error is told with what to do, and that exists`(_ index: Int) throws {

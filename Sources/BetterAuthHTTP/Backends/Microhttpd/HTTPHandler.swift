@@ -164,9 +164,7 @@ final class HTTPHandler: Sendable {
         // to be closed.
         exchange.refusal = exchange.endpoint.refusal(known, origin.address)
         // A body that announces itself as far too large is not even read.
-        if let announced = unsafe header("Content-Length", connection).flatMap({ Int($0) }),
-            announced > settings.maximumBody
-        {
+        if let announced = head.length, announced > settings.maximumBody {
             exchange.isTooLarge = true
             if announced > settings.maximumBody + HTTPHandler.discarded {
                 exchange.isHandled = true

@@ -6,6 +6,8 @@ internal import CMicrohttpd
 struct HTTPHead {
     private var hosts = 0
     private var lengths = 0
+    /// Bytes of the body, as it says; nil where it does not.
+    private(set) var length: Int?
     private var codings = 0
     private var isMalformed = false
     /// The values of X-Forwarded-For, in the order in which they came.
@@ -25,7 +27,13 @@ struct HTTPHead {
         case 14 where unsafe HTTPHead.isSame(name, "content-length"):
             lengths += 1
             let digits = unsafe HTTPHead.trimmed(value)
-            if unsafe digits.isEmpty || !digits.allSatisfy({ $0 &- UInt8(ascii: "0") < 10 }) { isMalformed = true }
+            let isNumber = unsafe digits.allSatisfy { $0 &- UInt8(ascii: "0") < 10 }
+            // The same as in RequestLengths: what the library does not hear of is refused here.
+            guard isNumber, unsafe (1...18).contains(digits.count) else {
+                isMalformed = true
+                break
+            }
+            length = unsafe digits.reduce(0) { $0 * 10 + Int($1 &- UInt8(ascii: "0")) }
         case 15 where unsafe HTTPHead.isSame(name, "x-forwarded-for"):
             forwarded.append(unsafe String(decoding: value, as: UTF8.self))
         case 9 where unsafe HTTPHead.isSame(name, "forwarded") || HTTPHead.isSame(name, "x-real-ip"):

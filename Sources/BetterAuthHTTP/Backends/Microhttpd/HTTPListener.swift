@@ -100,6 +100,9 @@ package enum HTTPError: Error, Sendable, CustomStringConvertible {
     case system(String, Int32)
     /// libmicrohttpd does not start; with TLS it is mostly the key or the certificate.
     case daemon
+    /// libmicrohttpd does not ask this program for the lengths of requests: it was linked otherwise, or something stands in
+    /// front of it.
+    case unbound
 
     package var description: String {
         switch self {
@@ -107,6 +110,7 @@ package enum HTTPError: Error, Sendable, CustomStringConvertible {
         case .unresolved(let text): "the host of \(text) cannot be found"
         case .system(let call, let number): "\(call): \(SystemError(number))"
         case .daemon: "the HTTP daemon does not start"
+        case .unbound: "the lengths of requests would not be checked: the program and libmicrohttpd do not fit"
         }
     }
 }

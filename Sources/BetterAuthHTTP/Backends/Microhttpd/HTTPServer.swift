@@ -1,5 +1,6 @@
 internal import BetterAuthMessages
 internal import BetterAuthServer
+internal import RequestLengths
 internal import Synchronization
 internal import SystemCalls
 
@@ -29,6 +30,7 @@ internal import SystemCalls
     package init(
         _ listener: consuming HTTPListener, _ service: any HTTPService, _ settings: HTTPSettings = HTTPSettings()
     ) throws(HTTPError) {
+        guard request_lengths_are_bound() == 1 else { throw .unbound }
         // A client that goes while it is written to is no reason to end.
         signal(SIGPIPE, SIG_IGN)
         HTTPServer.raiseDescriptorLimit(to: settings.connections + 256, settings.onFewDescriptors)
