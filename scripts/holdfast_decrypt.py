@@ -36,6 +36,7 @@ import shutil
 import struct
 import sys
 import tempfile
+import unicodedata
 
 try:
     import argon2.low_level
@@ -485,15 +486,17 @@ WRONG = {
 
 
 def open_keybag(header, kind, factor):
-    """All keys by kind and epoch. `factor` is what a passcode or a phrase yields for a slot (A); of a device's slot, whose
-    A is zero, the share."""
+    """All keys by kind and epoch. `factor` is what a passcode in its forms, or a phrase, yields for a slot (A); of a device's slot,
+    whose A is zero, the share."""
     slot = header.slot(kind)
     if slot.flags & HARDWARE_SHARE and kind != DEVICE:
         raise Failure("this slot needs a share from hardware too; use the recovery phrase")
     info = b"holdfast/1/slot/" + KIND_NAMES[kind].encode()
-    given = factor(slot)
-    both = hkdf(slot.salt, given + bytes(32) if kind == DEVICE else bytes(32) + given, info, 64)
-    if not hmac.compare_digest(both[32:], slot.commitment):
+    for given in factor(slot):
+        both = hkdf(slot.salt, given + bytes(32) if kind == DEVICE else bytes(32) + given, info, 64)
+        if hmac.compare_digest(both[32:], slot.commitment):
+            break
+    else:
         raise WrongSecret(WRONG[kind])
     version = struct.pack("<I", FORMAT_VERSION)
     digest = header.policy_digest if slot.flags & BINDS_POLICY else bytes(32)
@@ -954,13 +957,22 @@ def secret_for(arguments, header):
             share = b""
         if len(share) != 32:
             raise WrongSecret("a share is 64 hexadecimal digits")
-        return DEVICE, lambda _: share
+        return DEVICE, lambda _: [share]
     if arguments.phrase or arguments.phrase_fd is not None:
         phrase = read_secret(arguments.phrase_fd, "Recovery phrase: ").decode("utf-8", "replace")
         entropy = entropy_of(phrase)
-        return PHRASE, lambda _: hkdf(header.vault, entropy, b"holdfast/1/recovery", 32)
-    passcode = read_secret(arguments.passcode_fd, "Passcode: ")
-    return PASSCODE, lambda slot: argon2id(passcode, slot.salt, *slot.costs)
+        return PHRASE, lambda _: [hkdf(header.vault, entropy, b"holdfast/1/recovery", 32)]
+    forms = forms_of(read_secret(arguments.passcode_fd, "Passcode: "))
+    return PASSCODE, lambda slot: (argon2id(form, slot.salt, *slot.costs) for form in forms)
+
+
+def forms_of(passcode):
+    """The composed form of a passcode, and the bytes as they were typed where those are others."""
+    try:
+        composed = unicodedata.normalize("NFC", passcode.decode()).encode()
+    except UnicodeDecodeError:
+        return [passcode]
+    return [composed] if composed == passcode else [composed, passcode]
 
 
 ROLES = {6: "leaving", 7: "coming", 8: "owed"}

@@ -42,14 +42,17 @@ extension Vault {
             let slot = try countedSlot(kind, header)
             let factor = try SlotKey.stretch(secret, for: slot)
             let tag = try SlotKey.repeatTag(factor: factor, slot: slot)
-            if wrongTag.matches(tag, of: slot) {
-                try attempt.refund()
-                log.append(.repeated)
-                throw Vault.wrong(kind, attempt, again: true, left: remainingAtChip(kind))
-            }
+            let isRepeated = wrongTag.matches(tag, of: slot)
             var left: Int?
-            let key = try slotKey(factor, header, slot, left: &left, isSpent: &isSpent)
-            guard let key, key.matches(slot) else {
+            var right: SlotKey?
+            if !isRepeated { right = try slotKey(factor, header, slot, left: &left, isSpent: &isSpent) }
+            if !right.matches(slot) { right = try slotKey(asTyped: secret, slot) }
+            guard let key = right.take(), key.matches(slot) else {
+                if isRepeated {
+                    try attempt.refund()
+                    log.append(.repeated)
+                    throw Vault.wrong(kind, attempt, again: true, left: remainingAtChip(kind))
+                }
                 wrongTag.set(tag, of: slot)
                 var isRecorded = true
                 do throws(VaultError) {
@@ -120,6 +123,16 @@ extension Vault {
         }
     }
 
+    /// The slot's key of the bytes as they were typed, where their composed form opens nothing: a second try of the same attempt. Not
+    /// under a chip, which counts each.
+    private func slotKey(asTyped secret: borrowing SecretBytes, _ slot: Slot) throws(VaultError) -> SlotKey? {
+        guard !slot.flags.contains(.hardwareShare) else { return nil }
+        switch try SlotKey.stretch(asTyped: secret, for: slot) {
+        case .some(let factor): return try SlotKey(factor: factor, slot: slot)
+        case .none: return nil
+        }
+    }
+
     /// - Parameter chip: How many more the chip takes, where it was asked: a success with another secret set the ledger
     ///   back and not the chip.
     private static func wrong(
@@ -135,6 +148,15 @@ extension Vault {
         if delay > 0 { reason += ", the next one in \(seconds(delay))" }
         return VaultError(
             .wrongPasscode, reason, remainingAttempts: left, retryAfter: delay > 0 ? .milliseconds(delay) : nil)
+    }
+}
+
+extension Optional<SlotKey> {
+    fileprivate borrowing func matches(_ slot: Slot) -> Bool {
+        switch self {
+        case .some(let key): key.matches(slot)
+        case .none: false
+        }
     }
 }
 

@@ -18,7 +18,7 @@ public enum UnlockSecret: UInt8, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Bytes of any of them, as entered: UTF-8, not normalized.
+    /// Bytes of any of them, as entered: UTF-8.
     package static let sizes = 1...1024
 
     /// Its number in the agent's messages.

@@ -117,6 +117,13 @@ enum Decryptor {
         return (try? start(words, input: ""))?.status == 0
     }
 
+    /// Whether its tables are of the version that passcodes are composed by.
+    static let hasUnicode14: Bool = {
+        guard let words = python?.split(separator: " ").map(String.init) else { return false }
+        let code = "import unicodedata; assert unicodedata.unidata_version == '14.0.0'"
+        return (try? start(words + ["-c", code], input: ""))?.status == 0
+    }()
+
     // This file is <package root>/Tests/VaultCoreTests/DecryptorTests.swift.
     private static let scripts = URL(filePath: #filePath)
         .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().appending(path: "scripts")

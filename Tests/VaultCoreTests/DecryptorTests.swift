@@ -43,6 +43,17 @@ struct DecryptorTests {
         try values.check(home, vault, .passcode("right"))
     }
 
+    @Test(arguments: ["caf\u{E9}", "cafe\u{301}"])
+    func `reads with a passcode in either form`(_ passcode: String) throws {
+        let home = try TestHome()
+        _ = try home.create("cafe\u{301}")
+        let vault = try home.open()
+        try vault.unlock("caf\u{E9}")
+        var values = Values()
+        try values.put([1], "name", in: vault)
+        try values.check(home, vault, .passcode(passcode))
+    }
+
     @Test func readsAnEmptyVault() throws {
         let home = try TestHome()
         try Values().check(home, home.unlocked(), .passcode("right"))

@@ -12,8 +12,22 @@ struct SlotKey: ~Copyable {
     /// Whatever came of it: what was typed, and what was made of it, is gone from this thread.
     deinit { WorkingMemory.wipeAll() }
 
-    /// Stretches a passcode with the slot's costs. Takes about as long as the vault was calibrated to.
+    /// Stretches a passcode in its composed form (``ComposedForm``) with the slot's costs. Takes about as long as the vault was
+    /// calibrated to.
     static func stretch(_ passcode: borrowing SecretBytes, for slot: Slot) throws(VaultError) -> SecretBytes {
+        try ComposedForm.with(passcode) { passcode throws(VaultError) in try derive(passcode, slot) }
+    }
+
+    /// The same with the bytes as they were typed, as slots of before the composed form are made of.
+    /// - Returns: Nil where that is the composed form.
+    static func stretch(asTyped passcode: borrowing SecretBytes, for slot: Slot) throws(VaultError) -> SecretBytes? {
+        switch try ComposedForm.of(passcode) {
+        case .some: try derive(passcode, slot)
+        case .none: nil
+        }
+    }
+
+    private static func derive(_ passcode: borrowing SecretBytes, _ slot: Slot) throws(VaultError) -> SecretBytes {
         guard let costs = slot.derivation else { throw .damaged("the passcode slot has no Argon2id costs") }
         return try crypto { () throws(CryptographyError) in
             try unsafe Argon2id.derive(

@@ -17,7 +17,7 @@ enum PINRules {
                 .invalidPasscode, "a PIN like 0000, 1234 or 4321 is what everybody tries first")
         }
         // It could be searched for wherever the passcode can.
-        guard !pin.isEqual(to: passcode) else {
+        guard try !ComposedForm.isSame(pin, passcode) else {
             throw VaultError(.invalidPasscode, "the PIN has to be another one than the passcode")
         }
     }
