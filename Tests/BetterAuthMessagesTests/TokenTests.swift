@@ -114,7 +114,7 @@ private struct TokenVectors: Decodable {
 
     #if os(Linux) && !canImport(Darwin)
     /// However large it would become, a process of its own grows by less than a megabyte.
-    @Test(.enabled(if: !isSanitized, "what is freed stays in memory under a sanitizer"))
+    @Test(.enabled(if: !Sanitizer.isPresent, "what is freed stays in memory under a sanitizer"))
     func aBombsOutputIsBounded() async {
         await #expect(processExitsWith: .success) {
             let sizes = [16_385, 2 << 20, 64 << 20]
@@ -130,11 +130,11 @@ private struct TokenVectors: Decodable {
                 _ = try AccessToken(opening: TokenText(parsing: text), with: gzip)
             }
             refuseAll()  // what is made once and kept
-            let before = try Memory()
+            let before = try ProcessMemory()
             try "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
-            try #require(Memory().peak < before.peak, "the peak does not start anew")
+            try #require(ProcessMemory().peak < before.peak, "the peak does not start anew")
             refuseAll()
-            let grown = try Memory().peak - before.resident
+            let grown = try ProcessMemory().peak - before.resident
             #expect(grown < 1000, "\(grown) kB")
         }
     }
@@ -225,21 +225,3 @@ func base64URL(_ bytes: [UInt8]) -> String {
     Data(bytes).base64EncodedString().replacingOccurrences(of: "+", with: "-")
         .replacingOccurrences(of: "/", with: "_").replacingOccurrences(of: "=", with: "")
 }
-
-#if os(Linux) && !canImport(Darwin)
-private let isSanitized = unsafe dlsym(nil, "__tsan_init") != nil || dlsym(nil, "__asan_init") != nil
-
-/// What this process has in memory, in kB.
-private struct Memory {
-    let resident: Int
-    let peak: Int
-
-    init() throws {
-        let lines = try String(contentsOfFile: "/proc/self/status", encoding: .utf8).split(separator: "\n")
-        func value(_ field: String) throws -> Int {
-            try #require(lines.first { $0.hasPrefix(field + ":") }.flatMap { Int($0.filter(\.isNumber)) })
-        }
-        (resident, peak) = try (value("VmRSS"), value("VmHWM"))
-    }
-}
-#endif

@@ -179,6 +179,21 @@ import Testing
         #expect(try sandbox.run("status", "--json").json()["remainingAttempts"] as? Int == 5)
     }
 
+    /// Begins to turn self-destruct on.
+    /// - Returns: The command that waits for the countdown, and what the agent says of it.
+    private func enableSelfDestruct(
+        _ passcodes: String, in sandbox: AgentSandbox
+    ) throws -> (enabling: Child, pending: [String: Any]?) {
+        let enabling = try Child(
+            raw: ["self-destruct", "enable", "--yes", "--passcode-fd=3"].map { Array($0.utf8) },
+            descriptors: [3: .file(passcodes), 2: .output(sandbox.path + "/enabling")], environment: sandbox.variables)
+        var pending: [String: Any]?
+        while pending?["remainingSeconds"] as? Int == nil, enabling.isRunning {
+            pending = try sandbox.run("self-destruct", "status", "--json").json()["pending"] as? [String: Any]
+        }
+        return (enabling, pending)
+    }
+
     /// The countdown lives in the agent: another terminal sees it and cancels it.
     @Test func aChangeOfSelfDestructIsCancelledFromElsewhere() throws {
         let sandbox = try AgentSandbox()
@@ -187,13 +202,7 @@ import Testing
         #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
         #expect(try sandbox.run("self-destruct", "cancel", "--json").json()["cancelled"] as? Bool == false)
         let twice = try sandbox.file("\(Prepared.passcode)\n\(Prepared.passcode)\n".utf8)
-        let enabling = try Child(
-            raw: ["self-destruct", "enable", "--yes", "--passcode-fd=3"].map { Array($0.utf8) },
-            descriptors: [3: .file(twice), 2: .output(sandbox.path + "/enabling")], environment: sandbox.variables)
-        var pending: [String: Any]?
-        while pending?["remainingSeconds"] as? Int == nil, enabling.isRunning {
-            pending = try sandbox.run("self-destruct", "status", "--json").json()["pending"] as? [String: Any]
-        }
+        let (enabling, pending) = try enableSelfDestruct(twice, in: sandbox)
         #expect(pending?["change"] as? String == "enable")
         #expect(pending?["countdownSeconds"] as? Int == 30)
         #expect(try sandbox.run("self-destruct", "status").text.contains("turns on in "))
@@ -220,13 +229,7 @@ import Testing
         #expect(changed.code == 0, "\(changed.errors)")
         #expect(try sandbox.run("get", "greeting").text == Prepared.greeting)
         let twice = try sandbox.file("another long one\nanother long one\n".utf8)
-        let enabling = try Child(
-            raw: ["self-destruct", "enable", "--yes", "--passcode-fd=3"].map { Array($0.utf8) },
-            descriptors: [3: .file(twice), 2: .output(sandbox.path + "/enabling")], environment: sandbox.variables)
-        var pending: [String: Any]?
-        while pending?["remainingSeconds"] as? Int == nil, enabling.isRunning {
-            pending = try sandbox.run("self-destruct", "status", "--json").json()["pending"] as? [String: Any]
-        }
+        let (enabling, pending) = try enableSelfDestruct(twice, in: sandbox)
         #expect(pending?["change"] as? String == "enable", "the agent holds it")
         #expect(try sandbox.run("self-destruct", "cancel").text == "cancelled; nothing was changed\n")
         #expect(enabling.wait() == 1)

@@ -1,6 +1,7 @@
 import Foundation
 import MemorySearch
 import RealParts
+import TestSupport
 import Testing
 
 /// What must be nowhere in a process after a lock.
