@@ -88,7 +88,7 @@ extension Item {
         guard let meant = GuardTag.meant(by: tag) else { return }
         throw VaultError(
             .invalidItem,
-            "a tag that begins like this one guards an item, and there is none of this spelling; the nearest is \(meant)"
+            "this tag is no known guard tag; did you mean \(meant)?"
         )
     }
 }

@@ -123,8 +123,11 @@ final class SSHFace {
         return true
     }
 
-    /// - Parameter isForwarded: A host asks. Then what holds for the key goes on, and a key that is for certain hosts stays.
-    /// - Returns: Whether there was something of it, and it is gone.
+    /// Removes an added key, and its constraints if the user asks.
+    ///
+    /// - Parameter isForwarded: Whether the request comes from a forwarded host. Such a host removes no constraint, and no key that is for
+    ///   certain hosts.
+    /// - Returns: Whether something was removed.
     func remove(_ blob: [UInt8], isForwarded: Bool) -> Bool {
         let before = added.count
         added.removeAll { $0.key.blob == blob && !(isForwarded && isForHosts($0)) }
