@@ -6,11 +6,13 @@ package final class PostgresServer: Sendable {
     package let folder: String
     private let programs: String
     private let running = Mutex<Spawned?>(nil)
+    private let started: Started
 
     package init() throws {
         guard let found = PostgresServer.found else { throw Missing(description: "PostgreSQL is not installed") }
         programs = found
         folder = try OrdinaryUser.makeFolder("postgres")
+        started = Started(in: folder, endingWith: SIGINT)
         let made = try Spawned(
             OrdinaryUser.words + [
                 "\(programs)/initdb", "-D", folder + "/data", "-U", "holdfast", "-A", "trust", "--no-sync", "-E",
@@ -22,10 +24,7 @@ package final class PostgresServer: Sendable {
         try start()
     }
 
-    deinit {
-        stop(SIGINT)
-        try? FileManager.default.removeItem(atPath: folder)
-    }
+    deinit { started.end() }
 
     package struct Missing: Error, CustomStringConvertible {
         package let description: String
@@ -71,6 +70,7 @@ package final class PostgresServer: Sendable {
                 "-c", "dynamic_shared_memory_type=mmap", "-c",
                 "max_connections=300",
             ])
+        started.add(child)
         running.withLock { $0 = child }
         // The socket is there before connections are served; a ping tells.
         while child.isRunning {

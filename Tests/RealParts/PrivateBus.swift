@@ -4,12 +4,13 @@ import Synchronization
 /// A D-Bus daemon of a test's own, in a folder of its own, with the services that were started on it.
 package final class PrivateBus: Sendable {
     package let folder: String
-    private let processes = Mutex<[Spawned]>([])
+    private let started: Started
 
     package static let isInstalled = FileManager.default.isExecutableFile(atPath: "/usr/bin/dbus-daemon")
 
     package init() throws {
         folder = NSTemporaryDirectory() + "holdfast-bus-\(UUID().uuidString.prefix(8))"
+        started = Started(in: folder)
         try FileManager.default.createDirectory(
             atPath: folder + "/run", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         let configuration = """
@@ -34,11 +35,7 @@ package final class PrivateBus: Sendable {
         }
     }
 
-    deinit {
-        // The daemon last: its clients would complain.
-        for process in processes.withLock({ $0 }).reversed() { process.end(SIGTERM) }
-        try? FileManager.default.removeItem(atPath: folder)
-    }
+    deinit { started.end() }
 
     /// As D-Bus writes it.
     package var address: String { "unix:path=\(folder)/bus.sock" }
@@ -53,7 +50,7 @@ package final class PrivateBus: Sendable {
         let log = unsafe open(folder + "/log", O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         defer { close(log) }
         let child = try Spawned(words, environment: environment.merging(more) { $1 }, output: log)
-        processes.withLock { $0.append(child) }
+        started.add(child)
         return child
     }
 

@@ -5,19 +5,18 @@ import Synchronization
 package final class RedisServer: Sendable {
     package let folder: String
     private let running = Mutex<Spawned?>(nil)
+    private let started: Started
     private let writesDown: Bool
 
     /// - Parameter writesDown: Whether it has an append-only file.
     package init(writesDown: Bool = true) throws {
         self.writesDown = writesDown
         folder = try OrdinaryUser.makeFolder("redis")
+        started = Started(in: folder)
         try start()
     }
 
-    deinit {
-        stop()
-        try? FileManager.default.removeItem(atPath: folder)
-    }
+    deinit { started.end() }
 
     package var location: String { "unix:\(folder)/redis.sock" }
 
@@ -28,6 +27,7 @@ package final class RedisServer: Sendable {
                 "--dir",
                 folder, "--appendonly", writesDown ? "yes" : "no", "--appendfsync", "always", "--save", "",
             ])
+        started.add(child)
         running.withLock { $0 = child }
         while child.isRunning {
             if try Spawned(["redis-cli", "-s", folder + "/redis.sock", "-e", "PING"]).wait() == 0 { return }

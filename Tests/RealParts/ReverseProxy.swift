@@ -24,12 +24,14 @@ package final class ReverseProxy {
     /// `HOST:PORT`.
     package let address: String
     private let process: Spawned
+    private let started: Started
     private let folder: String
 
     /// - Parameter upstream: `HOST:PORT` of the server.
     package init(_ kind: Kind, upstream: String) throws {
         guard let program = kind.program else { throw PostgresServer.Missing(description: "\(kind) is not installed") }
         folder = NSTemporaryDirectory() + "holdfast-proxy-\(UUID().uuidString.prefix(8))"
+        started = Started(in: folder, endingWith: SIGKILL)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         let document = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appending(path: "../../Docs/proxies/\(kind.document)")
@@ -50,6 +52,7 @@ package final class ReverseProxy {
                     usleep(5000)
                     continue
                 }
+                started.add(child)
                 process = child
                 address = "127.0.0.1:\(port)"
                 return
@@ -59,10 +62,7 @@ package final class ReverseProxy {
         throw PostgresServer.Missing(description: "\(kind) does not start: \(output)")
     }
 
-    deinit {
-        process.end(SIGKILL)
-        try? FileManager.default.removeItem(atPath: folder)
-    }
+    deinit { started.end() }
 
     /// The document's own text, at another address and without TLS, which the tests' client does not speak.
     private static func configuration(_ kind: Kind, _ text: String, _ port: UInt16, _ folder: String) -> String {

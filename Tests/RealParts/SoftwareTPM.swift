@@ -5,6 +5,7 @@ import Synchronization
 package final class SoftwareTPM: Sendable {
     package let folder: String
     private let running = Mutex<Spawned?>(nil)
+    private let started: Started
 
     package static let isInstalled = ["/usr/bin/swtpm", "/usr/local/bin/swtpm"].contains {
         FileManager.default.isExecutableFile(atPath: $0)
@@ -12,14 +13,12 @@ package final class SoftwareTPM: Sendable {
 
     package init() throws {
         folder = NSTemporaryDirectory() + "holdfast-tpm-\(UUID().uuidString.prefix(8))"
+        started = Started(in: folder)
         try FileManager.default.createDirectory(atPath: folder + "/state", withIntermediateDirectories: true)
         try start()
     }
 
-    deinit {
-        stop()
-        try? FileManager.default.removeItem(atPath: folder)
-    }
+    deinit { started.end() }
 
     /// As the TSS takes it, and $HOLDFAST_TPM.
     package var location: String { "swtpm:path=\(folder)/tpm.sock" }
@@ -31,6 +30,7 @@ package final class SoftwareTPM: Sendable {
             "type=unixio,path=\(folder)/tpm.sock", "--ctrl", "type=unixio,path=\(folder)/tpm.sock.ctrl", "--flags",
             "not-need-init,startup-clear",
         ])
+        started.add(child)
         running.withLock { $0 = child }
         // The socket's name is there a moment before it is listened on; connecting tells.
         while child.isRunning && !(isListening("tpm.sock") && isListening("tpm.sock.ctrl")) { usleep(2000) }

@@ -6,6 +6,7 @@ import Synchronization
 package final class TPMProxy: Sendable {
     private let chip: SoftwareTPM
     private let folder: String
+    private let started: Started
     private let listeners: [Int32]
     private let state = Mutex(State())
 
@@ -37,6 +38,7 @@ package final class TPMProxy: Sendable {
     package init(_ chip: SoftwareTPM) throws {
         self.chip = chip
         folder = NSTemporaryDirectory() + "holdfast-proxy-\(UUID().uuidString.prefix(8))"
+        started = Started(in: folder)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         listeners = try ["tpm.sock", "tpm.sock.ctrl"].map { [folder] in try TPMProxy.listen("\(folder)/\($0)") }
         for (index, listener) in listeners.enumerated() {
@@ -55,7 +57,7 @@ package final class TPMProxy: Sendable {
             shutdown(listener, Int32(SHUT_RDWR))
             close(listener)
         }
-        try? FileManager.default.removeItem(atPath: folder)
+        started.end()
     }
 
     package var location: String { "swtpm:path=\(folder)/tpm.sock" }
