@@ -32,7 +32,7 @@ extension Vault {
         _ secret: borrowing SecretBytes, _ kind: SlotKind = .passcode, spending attempt: inout BurnedAttempt
     ) throws(VaultError) -> Verified {
         let header = attempt.header.header
-        // Whether it may have been counted where no refund reaches.
+        // Whether it was counted for good, or may have been where no refund reaches.
         var isSpent = false
         do throws(VaultError) {
             guard try attempt.home.isSameFolder(as: home) else {
@@ -55,11 +55,17 @@ extension Vault {
                 }
                 wrongTag.set(tag, of: slot)
                 var isRecorded = true
+                isSpent = true  // checked, whatever it comes to
                 do throws(VaultError) {
                     try attempt.refuse()
                 } catch { isRecorded = false }  // it still stays spent
                 // Before the log is written: nothing comes between the limit and the keys' end.
-                if isRecorded, attempt.mustDestroy { throw destroy(attempt.header) }
+                if isRecorded, attempt.mustDestroy {
+                    let decision = destroysByRules(attempt.header.header, attempt.budget)
+                    if decision == .destroy { throw destroy(attempt.header) }
+                    log.append(.refused)
+                    throw .notDestroyed(decision, hasPhrase: attempt.header.header.recoverySlot != nil)
+                }
                 log.append(.refused)
                 throw Vault.wrong(kind, attempt, again: false, left: left)
             }

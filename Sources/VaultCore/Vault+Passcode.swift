@@ -116,6 +116,7 @@ extension Vault {
         sweepHardware(locked.header, of: header.owner, noteKey)
         try AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
         try? resetAnchor(locked.header, .own)
+        followDestruction(of: locked.header.policy)
         try install(open(locked.header, master: master, proving: .keyBound), noting: success)
         if hadPIN { log.append(.pinSet(isThere: false)) }
         takeInOpenItems()

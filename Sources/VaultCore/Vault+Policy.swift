@@ -1,3 +1,4 @@
+internal import KeyStores
 package import SecretMemory
 package import VaultFormat
 internal import VaultLog
@@ -74,21 +75,33 @@ extension Vault {
     ) throws(VaultError) -> WipeReceiptKey? {
         let vault = try id
         var isKeyMade = false
+        var noted: HardwareOwner?
         do throws(VaultError) {
             try change { policy throws(VaultError) in
                 guard policy.selfDestruct != isOn else { return }
-                // Before the rule: a vault that destroys itself always has its key.
-                if isOn { _ = try ReceiptKeyFile.make(in: home, vault: vault, origin: .enabled) }
-                isKeyMade = isOn
+                // Before the rule: a vault that destroys itself always has its key, and a key store never remembers one that does not.
+                if isOn {
+                    _ = try ReceiptKeyFile.make(in: home, vault: vault, origin: .enabled)
+                    isKeyMade = true
+                    noted = try noteDestruction(policy)
+                } else {
+                    try forgetDestruction(of: WipeKeyFile.owner(in: home, vault: vault))
+                }
                 policy.selfDestruct = isOn
             }
         } catch {
-            // The rule may hold in spite of the error; then its key does too.
-            if isKeyMade, let policy = try? HeaderFile.read(in: home).policy, !policy.selfDestruct {
-                try? ReceiptKeyFile.destroy(in: home)
+            // The rule may hold in spite of the error; then its key does too, and so does what is remembered.
+            if let policy = try? HeaderFile.read(in: home).policy {
+                if isKeyMade, !policy.selfDestruct {
+                    try? ReceiptKeyFile.destroy(in: home)
+                    try? forgetDestruction(of: noted)
+                }
+                followDestruction(of: policy)
             }
             throw error
         }
+        // The change has made the home one of its own.
+        if let noted, noted != WipeKeyFile.owner(in: home, vault: vault) { try? forgetDestruction(of: noted) }
         log.append(.selfDestruct(isOn ? .enabled : .disabled))
         if !isOn { try? ReceiptKeyFile.destroy(in: home) }
         return try wipeReceiptKey
@@ -124,6 +137,7 @@ extension Vault {
         try replace(&attempt, with: header, noting: changed, verified.keys) { covered throws(VaultError) in
             try verified.keys.headerKeys.mac(covered)
         }
+        followDestruction(of: header.policy)
         if endsPIN { log.append(.pinSet(isThere: false)) }
         if renewsOwner { renewOwner(verified.master, attempt.header.header) }
         // Processes that have it unlocked continue under the new policy.

@@ -15,7 +15,8 @@ extension Vault {
         do throws(VaultError) {
             return try burn()
         } catch  where error.code == .wiped {
-            throw Wipe.finish(in: home, settings) ?? error
+            if let ending = Wipe.finish(in: home, settings) { throw ending }
+            throw notDestroyed() ?? error
         }
     }
 
@@ -66,7 +67,9 @@ extension Vault {
         let policy = locked.header.policy
         guard policy.selfDestruct && policy.countsBiometricFailures else { return nil }
         let budget = try AttemptLedger.countFailure(in: home, header: locked.header, clock: settings.clock)
-        if budget.decision(at: settings.clock.now()) == .destroy { throw destroy(locked) }
+        if budget.decision(at: settings.clock.now()) == .destroy, destroysByRules(locked.header, budget) == .destroy {
+            throw destroy(locked)
+        }
         log.append(.biometricFailed)
         return budget.remaining
     }
@@ -104,6 +107,7 @@ extension Vault {
         _ = consume attempt  // so that other processes need not wait for the header meanwhile
         let master = try opened.master.copied()
         if evenIfDamaged { return master }
+        followDestruction(header)
         renewOwner(opened.master, header)
         takeInOpenItems()
         return master
@@ -129,6 +133,7 @@ extension Vault {
         let keys = try open(header, master: master, proving: .keyBound)
         let isCopy = header.shareItems.isEmpty ? false : isCopy
         try install(keys, evenIfDamaged: evenIfDamaged, noting: success)
+        var genuine: Header?
         // The phrase gives the passcode's attempts back. On a disk that cannot be written there is none to give.
         if var locked = try? LockedHeader(in: home, patience: 1000), keys.headerKeys.authenticates(locked.header) {
             try? AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
@@ -136,8 +141,10 @@ extension Vault {
             settleNote(locked.header, keys)
             if isCopy, !evenIfDamaged { dropCopiedShares(&locked) }
             followFloor(locked.header)
+            genuine = locked.header
         }
         if !evenIfDamaged {
+            if let genuine { followDestruction(genuine) }
             tidyLogKeys(keys)
             takeInOpenItems()
         }

@@ -8,33 +8,37 @@ internal import VaultStorage
 
 /// A floor in a file beside the home, for the tests: the tier of files has none.
 package struct FileFloor: FloorStore {
-    package let kind = KeyStoreKind.file
     private let path: String
 
     package init(_ path: String) { self.path = path }
 
-    package func floor(of profile: FloorProfile) throws(ShareFailure) -> FloorAnswer {
+    package func content(of place: FloorPlace) throws(ShareFailure) -> [UInt8]? {
+        let path = path(place)
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return .none }
+        guard file >= 0 else { return nil }
         defer { close(file) }
-        var bytes = [UInt8](repeating: 0, count: LevelFloor.size)
+        var bytes = [UInt8](repeating: 0, count: FloorSize.bytes)
         let count = unsafe bytes.withUnsafeMutableBytes { unsafe read(file, $0.baseAddress, $0.count) }
-        guard count == LevelFloor.size, let floor = try? LevelFloor(parsing: bytes) else { return .unreadable }
-        return .floor(floor)
+        return count == bytes.count ? bytes : []
     }
 
     /// Renamed into its place, so that a kill leaves the one before or the one after.
-    package func set(_ floor: LevelFloor, of profile: FloorProfile) throws(ShareFailure) {
+    package func set(_ content: [UInt8], in place: FloorPlace) throws(ShareFailure) {
+        let path = path(place)
         let part = path + ".part"
         let file = unsafe open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw .unavailable(.locked) }
         defer { close(file) }
-        let bytes = floor.encoded
-        guard unsafe write(file, bytes, bytes.count) == bytes.count, fsync(file) == 0, unsafe rename(part, path) == 0
+        guard unsafe write(file, content, content.count) == content.count, fsync(file) == 0,
+            unsafe rename(part, path) == 0
         else { throw .unavailable(.locked) }
     }
 
-    package func removeFloor(of profile: FloorProfile) throws(ShareFailure) { unsafe unlink(path) }
+    package func remove(_ place: FloorPlace) throws(ShareFailure) { unsafe unlink(path(place)) }
+
+    private func path(_ place: FloorPlace) -> String {
+        place.kind == .level ? path : path + "." + place.kind.rawValue
+    }
 }
 
 /// The device's owner, who always confirms.

@@ -7,10 +7,10 @@ import Testing
 import VaultFormat
 
 private enum Asked: Equatable {
-    case answer(FloorAnswer)
+    case answer(FloorAnswer<LevelFloor>)
     case failure(ShareFailure)
 
-    init(_ body: () throws(ShareFailure) -> FloorAnswer) {
+    init(_ body: () throws(ShareFailure) -> FloorAnswer<LevelFloor>) {
         do throws(ShareFailure) { self = .answer(try body()) } catch { self = .failure(error) }
     }
 }
@@ -53,7 +53,7 @@ private func profile(_ name: String) throws -> FloorProfile { try #require(Floor
     @Test func `the floor in memory is what was set`() throws { try checkContract(MemoryShares()) }
 
     @Test func `a store that cannot be asked hides what lesser ones say, and one that is not there does not`() throws {
-        let (best, lesser) = (ScriptedFloors(.tpm), ScriptedFloors(.secretService))
+        let (best, lesser) = (ScriptedFloors(), ScriptedFloors())
         let stores = ShareStores([], floors: [best, lesser])
         let floor = LevelFloor(try vaultID(1), .owner)
         let low = LevelFloor(try vaultID(2), .device)
@@ -61,7 +61,7 @@ private func profile(_ name: String) throws -> FloorProfile { try #require(Floor
         #expect(asked() == .answer(.none))
         lesser.content = .floor(low)
         #expect(asked() == .answer(.floor(low)))
-        #expect(try stores.set(floor, of: .standard) == .tpm)
+        try stores.set(floor, of: .standard)
         #expect(asked() == .answer(.floor(floor)))
         #expect(lesser.content == .none, "nothing older is left in a lesser one")
         best.failure = .unavailable(.busy("busy"))
@@ -86,23 +86,24 @@ private func profile(_ name: String) throws -> FloorProfile { try #require(Floor
 }
 
 private final class ScriptedFloors: FloorStore, @unchecked Sendable {  // used by one test's thread
-    let kind: KeyStoreKind
-    var content = FloorAnswer.none
+    var content = FloorAnswer<LevelFloor>.none
     var failure: ShareFailure?
 
-    init(_ kind: KeyStoreKind) { self.kind = kind }
-
-    func floor(of profile: FloorProfile) throws(ShareFailure) -> FloorAnswer {
+    func content(of place: FloorPlace) throws(ShareFailure) -> [UInt8]? {
         if let failure { throw failure }
-        return content
+        return switch content {
+        case .none: nil
+        case .floor(let floor): floor.encoded
+        case .unreadable: []
+        }
     }
 
-    func set(_ floor: LevelFloor, of profile: FloorProfile) throws(ShareFailure) {
+    func set(_ bytes: [UInt8], in place: FloorPlace) throws(ShareFailure) {
         if let failure { throw failure }
-        content = .floor(floor)
+        content = FloorAnswer(bytes)
     }
 
-    func removeFloor(of profile: FloorProfile) throws(ShareFailure) {
+    func remove(_ place: FloorPlace) throws(ShareFailure) {
         if let failure { throw failure }
         content = .none
     }
@@ -219,7 +220,7 @@ struct TPMFloorTests {
                 try? through.set(next, of: .standard)
                 guard proxy.hasCut else { break }
                 let answer = store.asked()
-                let old = Asked.answer(first.map(FloorAnswer.floor) ?? .none)
+                let old = Asked.answer(first.map(FloorAnswer<LevelFloor>.floor) ?? .none)
                 #expect(answer == old || answer == .answer(.floor(next)), "command \(number): \(answer)")
                 try store.set(next, of: .standard)
                 #expect(store.asked() == .answer(.floor(next)))

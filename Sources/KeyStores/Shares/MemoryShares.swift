@@ -9,7 +9,7 @@ package final class MemoryShares: ShareStore, FloorStore {
 
     private struct State {
         var shares: [ShareName: SecretBox] = [:]
-        var floors: [FloorProfile: LevelFloor] = [:]
+        var floors: [FloorPlace: [UInt8]] = [:]
     }
 
     /// A share that lies in a dictionary.
@@ -59,15 +59,11 @@ package final class MemoryShares: ShareStore, FloorStore {
 
     package func probe() throws(ShareFailure) {}
 
-    package func floor(of profile: FloorProfile) throws(ShareFailure) -> FloorAnswer {
-        state.withLock { $0.floors[profile] }.map(FloorAnswer.floor) ?? .none
+    package func content(of place: FloorPlace) throws(ShareFailure) -> [UInt8]? { state.withLock { $0.floors[place] } }
+
+    package func set(_ content: [UInt8], in place: FloorPlace) throws(ShareFailure) {
+        state.withLock { $0.floors[place] = content }
     }
 
-    package func set(_ floor: LevelFloor, of profile: FloorProfile) throws(ShareFailure) {
-        state.withLock { $0.floors[profile] = floor }
-    }
-
-    package func removeFloor(of profile: FloorProfile) throws(ShareFailure) {
-        state.withLock { $0.floors[profile] = nil }
-    }
+    package func remove(_ place: FloorPlace) throws(ShareFailure) { state.withLock { $0.floors[place] = nil } }
 }

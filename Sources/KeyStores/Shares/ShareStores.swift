@@ -74,20 +74,22 @@ package struct ShareStores: Sendable {
         }
         return try store.revoke(item, of: owner.vault)
     }
+}
 
+// Floors: in the best store that has any.
+extension ShareStores: FloorStore {
     /// Whether any floor could ever be kept: not in the file tier.
     package var hasFloors: Bool { !floorStores.isEmpty }
 
-    /// The floor of a profile: that of the best store which has one. A store that cannot be asked hides what the ones after
-    /// it say, because a floor may lie in it; one that is absent on this machine does not, if another answers.
-    /// - Throws: ``ShareFailure`` (`unavailable`, `failed`) when it is not known whether there is one.
-    package func floor(of profile: FloorProfile) throws(ShareFailure) -> FloorAnswer {
+    /// What the best store says that has anything there. A store that cannot be asked hides what the ones after it say, because a
+    /// floor may lie in it; one that is absent on this machine does not, if another answers.
+    /// - Throws: ``ShareFailure`` (`unavailable`, `failed`) when it is not known whether there is a floor.
+    package func content(of place: FloorPlace) throws(ShareFailure) -> [UInt8]? {
         var absent: ShareFailure?
         var hasAnswer = false
         for store in floorStores {
             do throws(ShareFailure) {
-                let answer = try store.floor(of: profile)
-                if answer != .none { return answer }
+                if let found = try store.content(of: place) { return found }
                 hasAnswer = true
             } catch {
                 guard case .unavailable(.absent) = error else { throw error }
@@ -95,36 +97,33 @@ package struct ShareStores: Sendable {
             }
         }
         if !hasAnswer, let absent { throw absent }
-        return .none
+        return nil
     }
 
     /// Puts a floor into the best store that works, and takes it from all the others, so that none says something older.
-    /// - Returns: The store that has it; nil where there is none for floors.
     /// - Throws: ``ShareFailure`` when none took it; the older floor is then still there.
-    @discardableResult
-    package func set(_ floor: LevelFloor, of profile: FloorProfile) throws(ShareFailure) -> KeyStoreKind? {
+    package func set(_ content: [UInt8], in place: FloorPlace) throws(ShareFailure) {
         var why: ShareFailure?
-        var kept: KeyStoreKind?
+        var isKept = false
         for store in floorStores {
-            if kept != nil {
-                try? store.removeFloor(of: profile)
+            if isKept {
+                try? store.remove(place)
                 continue
             }
             do throws(ShareFailure) {
-                try store.set(floor, of: profile)
-                kept = store.kind
+                try store.set(content, in: place)
+                isKept = true
             } catch { why = why ?? error }
         }
-        if kept == nil, let why { throw why }
-        return kept
+        if !isKept, let why { throw why }
     }
 
-    /// Takes a profile's floor from every store.
+    /// Takes a floor from every store.
     /// - Throws: ``ShareFailure`` of the first store that could not be asked, after all were.
-    package func removeFloor(of profile: FloorProfile) throws(ShareFailure) {
+    package func remove(_ place: FloorPlace) throws(ShareFailure) {
         var why: ShareFailure?
         for store in floorStores {
-            do throws(ShareFailure) { try store.removeFloor(of: profile) } catch {
+            do throws(ShareFailure) { try store.remove(place) } catch {
                 if case .unavailable(.absent) = error { continue }
                 why = why ?? error
             }

@@ -195,6 +195,9 @@ package struct BurnedAttempt: ~Copyable, Sendable {
     /// What a refusal adds about the limit.
     var warning: String { ledger.budget.warning }
 
+    /// What is counted now.
+    var budget: AttemptBudget { ledger.budget }
+
     /// What was counted before it.
     var budgetBefore: AttemptBudget { before }
 

@@ -67,6 +67,7 @@ extension Vault {
         if standing == .own { try followAnchor(header, ledger: 0) }
         try claim(&header, standing, keys)
         try locked.replace(header) { covered throws(VaultError) in try keys.mac(covered) }
+        followDestruction(of: header.policy)
         if standing == .own { try? followAnchor(locked.header, ledger: 0) }
         let proved = opening.keys.admission.assurance
         let next = try open(locked.header, master: master, proving: proved)

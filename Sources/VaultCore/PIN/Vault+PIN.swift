@@ -84,9 +84,12 @@ extension Vault {
         let opened = try verify(pin, .pin, spending: &attempt)
         let success = Success(by: .pin, after: attempt.budgetBefore)
         try install(opened.keys, evenIfDamaged: evenIfDamaged, noting: success)
-        if !evenIfDamaged { followFloor(attempt.header.header) }
+        let header = attempt.header.header
         _ = consume attempt  // so that other processes need not wait for the header meanwhile
-        if !evenIfDamaged { takeInOpenItems() }
+        guard !evenIfDamaged else { return }
+        followFloor(header)
+        followDestruction(header)
+        takeInOpenItems()
     }
 
     private func newPINSlot(

@@ -115,6 +115,12 @@ struct HardwareTarget {
         } catch { return .failed }
     }
 
+    /// What a key store remembers of the rule is needed until the vault is gone, and opens nothing: nobody waits for it.
+    func forgetDestruction() {
+        guard let owner else { return }
+        try? settings.shareStores?(home.path).removeDestruction(of: owner)
+    }
+
     var isErased: Bool { !(HardwareNote.names + [HardwareNote.refused]).contains(where: home.exists) }
 
     /// A vault that was opened without them may still have something there.

@@ -28,6 +28,7 @@ extension Vault {
         // What the chip was not told while another key lay here.
         try? followAnchor(header, ledger: attempt.ledgerSequence)
         sweepHardware(header, of: header.owner, verified.keys.headerKeys.noteKey)
+        followDestruction(of: header.policy)
         note(Success(.confirmed, after: attempt.budgetBefore), verified.keys)
     }
 
@@ -52,6 +53,7 @@ extension Vault {
         try WipeKeyFile.write(keys.ownWipeKey(of: header), in: home)
         try? followAnchor(header, ledger: 0)
         sweepHardware(header, of: header.owner, keys.noteKey)
+        followDestruction(of: header.policy)
         note(Success(.confirmed, after: budget(header)), opening.keys)
     }
 
@@ -95,6 +97,7 @@ extension Vault {
         try replace(&attempt, with: header, noting: event, verified.keys) { covered throws(VaultError) in
             try verified.keys.headerKeys.mac(covered)
         }
+        followDestruction(of: header.policy)
         if tier != nil, left.pinWasRemoved { log.append(.pinSet(isThere: false)) }
         if left.ownerWasRemoved { forgetOwner() }
         return left

@@ -51,7 +51,8 @@ extension Wipe {
         return Wipe(home, settings, mark, owner).run(header)
     }
 
-    /// What says that there is a wipe: a mark of this home's, or a ledger at its limit under a header with self-destruct on.
+    /// What says that there is a wipe: a mark of this home's, or a ledger at its limit under a header with self-destruct on that a
+    /// key store vouches for, where there is one.
     private static func isDue(_ bytes: [UInt8], _ home: HomeDirectory, _ settings: VaultSettings) -> Bool {
         HeaderFile.genuineMark(in: bytes, home) != nil || overdue(bytes, home, settings) != nil
     }
@@ -61,7 +62,9 @@ extension Wipe {
         let now = settings.clock.now()
         // A ledger that cannot be read says nothing, and nothing never destroys.
         let budget = try? AttemptLedger.peek(in: home, vault: header.vault, policy: header.policy, now: now)
-        guard budget?.decision(at: now) == .destroy else { return nil }
+        guard let budget, budget.decision(at: now) == .destroy,
+            budget.decision(by: DestructionRule(of: header, in: home, settings)) == .destroy
+        else { return nil }
         return header.vault
     }
 

@@ -241,6 +241,7 @@ struct Wipe {
             guard try header.read(Header.fileSize, at: 0) == copy + copy else {
                 throw .damaged("the header still holds something else than the mark")
             }
+            hardware.forgetDestruction()
             try ReceiptKeyFile.destroy(in: home)
             for name in [WipeJournalFile.name, WipeJournalFile.part, WipeReceiptFile.part, HeaderFile.part] {
                 _ = try home.erase(name, overwriting: false)

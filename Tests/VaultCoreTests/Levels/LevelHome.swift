@@ -16,6 +16,7 @@ final class ModelStore: ShareStore, FloorStore {
     struct State: Sendable {
         var shares: [ShareName: [UInt8]] = [:]
         var floor: LevelFloor?
+        var destructions: [FloorPlace: [UInt8]] = [:]
         /// Calls until one fails; nil for none.
         var failsIn: Int?
         var calls = 0
@@ -94,19 +95,28 @@ final class ModelStore: ShareStore, FloorStore {
 
     func probe() throws(ShareFailure) { try enter() }
 
-    func floor(of profile: FloorProfile) throws(ShareFailure) -> FloorAnswer {
+    func content(of place: FloorPlace) throws(ShareFailure) -> [UInt8]? {
         try enter()
-        return state.withLock { $0.isFloorStrange ? .unreadable : $0.floor.map { .floor($0) } ?? .none }
+        return state.withLock { state in
+            guard place.kind == .level else { return state.destructions[place] }
+            return state.isFloorStrange ? [] : state.floor?.encoded
+        }
     }
 
-    func set(_ floor: LevelFloor, of profile: FloorProfile) throws(ShareFailure) {
+    func set(_ content: [UInt8], in place: FloorPlace) throws(ShareFailure) {
         try enter()
-        change { ($0.floor, $0.isFloorStrange) = (floor, false) }
+        change { state in
+            guard place.kind == .level else { return state.destructions[place] = content }
+            (state.floor, state.isFloorStrange) = (try? LevelFloor(parsing: content), false)
+        }
     }
 
-    func removeFloor(of profile: FloorProfile) throws(ShareFailure) {
+    func remove(_ place: FloorPlace) throws(ShareFailure) {
         try enter()
-        change { $0.floor = nil }
+        change { state in
+            guard place.kind == .level else { return state.destructions[place] = nil }
+            state.floor = nil
+        }
     }
 }
 

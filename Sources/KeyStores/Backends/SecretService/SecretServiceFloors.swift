@@ -1,51 +1,43 @@
 internal import SecretMemory
-package import VaultFormat
+internal import VaultFormat
 
 /// Floors as items of the user's keyring. Every program of the user can change them while it is unlocked, and an older keyring
 /// that is put back has older ones.
 package struct SecretServiceFloors: FloorStore {
-    package let kind = KeyStoreKind.secretService
+    private let kind = KeyStoreKind.secretService
 
     package init() {}
 
-    private static func name(_ profile: FloorProfile) -> String { "floor." + Hexadecimal.encode(profile.digest) }
-
-    package func floor(of profile: FloorProfile) throws(ShareFailure) -> FloorAnswer {
+    package func content(of place: FloorPlace) throws(ShareFailure) -> [UInt8]? {
         try shareFailures(in: kind) {
             let keyring = try KeyringService.current()
-            let name = SecretServiceFloors.name(profile)
-            let found = try keyring.lookUp(name) { bytes in
-                FloorAnswer(unsafe bytes.withUnsafeBytes { unsafe Array($0) })
-            }
+            let found = try keyring.lookUp(place.text) { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
             if let found { return found }
             // A locked keyring answers as if it were empty, and at times, as when it reads its file again, it does not name
             // its items either.
             guard !keyring.hasLocked else { throw ShareFailure.unavailable(.locked) }
             _ = try keyring.openStandard()
-            return .none
+            return nil
         }
     }
 
-    package func set(_ floor: LevelFloor, of profile: FloorProfile) throws(ShareFailure) {
+    package func set(_ content: [UInt8], in place: FloorPlace) throws(ShareFailure) {
         try shareFailures(in: kind) {
             let keyring = try KeyringService.current()
-            let name = SecretServiceFloors.name(profile)
             let collection = try keyring.openStandard()
             guard !keyring.hasLocked else { throw ShareFailure.unavailable(.locked) }
             try unsafe keyring.store(
-                SecretBytes(copying: floor.encoded.span.bytes), as: name, in: KeyringService.path(collection))
+                SecretBytes(copying: content.span.bytes), as: place.text, in: KeyringService.path(collection))
             guard
-                try keyring.lookUp(name, { FloorAnswer(unsafe $0.withUnsafeBytes { unsafe Array($0) }) })
-                    == .floor(floor)
+                try keyring.lookUp(place.text, { unsafe $0.withUnsafeBytes { unsafe Array($0) } }) == content
             else { throw KeyStoreError(.failure, "the keyring does not give back what was stored") }
         }
     }
 
-    package func removeFloor(of profile: FloorProfile) throws(ShareFailure) {
+    package func remove(_ place: FloorPlace) throws(ShareFailure) {
         try shareFailures(in: kind) {
             let keyring = try KeyringService.current()
-            let name = SecretServiceFloors.name(profile)
-            try keyring.clear(name)
+            try keyring.clear(place.text)
             guard !keyring.hasLocked else { throw ShareFailure.unavailable(.locked) }
             _ = try keyring.openStandard()
         }

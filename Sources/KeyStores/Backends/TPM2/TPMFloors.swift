@@ -1,33 +1,32 @@
 internal import CTSS2
 internal import Cryptography
 internal import SecretMemory
-package import VaultFormat
+internal import VaultFormat
 
 /// Floors in NV indexes of a TPM 2.0, each found by its policy. They have no authorisation: anyone who may talk to the chip can
 /// change them, and nobody else. What they notice is another home in the place of the vault's.
 package struct TPMFloors: FloorStore {
-    package let kind = KeyStoreKind.tpm
+    private let kind = KeyStoreKind.tpm
     private let location: TPMLocation
 
     package init(at location: TPMLocation) { self.location = location }
 
-    package func floor(of profile: FloorProfile) throws(ShareFailure) -> FloorAnswer {
+    package func content(of place: FloorPlace) throws(ShareFailure) -> [UInt8]? {
         try shareFailures(in: kind) {
             let chip = try TPMConnection(location)
-            guard let found = try chip.findFloor(FloorIndex(profile)) else { return .none }
-            return found.content
+            return try chip.findFloor(FloorIndex(place))?.content
         }
     }
 
-    package func set(_ floor: LevelFloor, of profile: FloorProfile) throws(ShareFailure) {
+    package func set(_ content: [UInt8], in place: FloorPlace) throws(ShareFailure) {
         try shareFailures(in: kind) {
             let chip = try TPMConnection(location)
-            let index = FloorIndex(profile)
+            let index = FloorIndex(place)
             let salt = try chip.saltKey()
             let session = try chip.session(.hmac, saltedTo: salt.number)
             var object = try chip.findFloor(index).map(\.object)
             if let known = object {
-                do { try chip.write(floor.encoded, to: known, session) } catch let failure as TPMFailure
+                do { try chip.write(content, to: known, session) } catch let failure as TPMFailure
                     where failure.isAnothersIndex
                 {
                     // It says that it is the floor's and cannot be written: it makes room for one that can.
@@ -37,18 +36,18 @@ package struct TPMFloors: FloorStore {
             }
             if object == nil {
                 let made = try chip.defineFloor(index, session)
-                try chip.write(floor.encoded, to: made, session)
+                try chip.write(content, to: made, session)
             }
-            guard try chip.findFloor(index)?.content == .floor(floor) else {
+            guard try chip.findFloor(index)?.content == content else {
                 throw KeyStoreError(.failure, "the TPM's index does not give back what was written")
             }
         }
     }
 
-    package func removeFloor(of profile: FloorProfile) throws(ShareFailure) {
+    package func remove(_ place: FloorPlace) throws(ShareFailure) {
         try shareFailures(in: kind) {
             let chip = try TPMConnection(location)
-            let index = FloorIndex(profile)
+            let index = FloorIndex(place)
             // Every one that has the policy.
             while let found = try chip.findFloor(index, evenUnwritten: true) {
                 let session = try chip.session(.hmac, saltedTo: TPMConnection.none, isEncrypted: false)
@@ -58,8 +57,7 @@ package struct TPMFloors: FloorStore {
     }
 }
 
-/// Where a profile's floor is looked for: a few numbers that programs of the owner choose freely, from one that the profile
-/// gives.
+/// Where a floor is looked for: a few numbers that programs of the owner choose freely, from one that its place gives.
 private struct FloorIndex {
     let index: OrdinaryIndex
     /// Numbers that are tried.
@@ -67,11 +65,10 @@ private struct FloorIndex {
 
     private static let places: UInt32 = 8
 
-    init(_ profile: FloorProfile) {
-        let digest = profile.digest
-        index = OrdinaryIndex(policy: TPMPolicyDigest(known: digest), size: UInt16(LevelFloor.size))
+    init(_ place: FloorPlace) {
+        index = OrdinaryIndex(policy: TPMPolicyDigest(known: place.digest), size: UInt16(FloorSize.bytes))
         let range = PinIndex.range
-        let first = digest[..<4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        let first = place.digest[..<4].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
         handles = (0..<FloorIndex.places).map { range.lowerBound + (first &+ $0) % UInt32(range.count) }
     }
 }
@@ -81,28 +78,28 @@ extension TPMConnection {
     /// - Parameter evenUnwritten: Else one that was defined and not filled is passed over: a making that was cut off.
     fileprivate func findFloor(
         _ floor: FloorIndex, evenUnwritten: Bool = false
-    ) throws -> (object: ESYS_TR, content: FloorAnswer)? {
+    ) throws -> (object: ESYS_TR, content: [UInt8])? {
         for handle in floor.handles {
             guard let found = try index(at: handle), try policy(of: found) == floor.index.policy.bytes else { continue }
             if found.name == floor.index.name(handle, isWritten: false) {
-                if evenUnwritten { return (found.object, .none) }
+                if evenUnwritten { return (found.object, []) }
                 continue
             }
-            guard found.name == floor.index.name(handle, isWritten: true) else { return (found.object, .unreadable) }
+            guard found.name == floor.index.name(handle, isWritten: true) else { return (found.object, []) }
             return (found.object, try readFloor(found.object))
         }
         return nil
     }
 
-    private func readFloor(_ object: ESYS_TR) throws -> FloorAnswer {
+    private func readFloor(_ object: ESYS_TR) throws -> [UInt8] {
         let salt = try saltKey()
         let session = try session(.hmac, saltedTo: salt.number)
         do {
-            return try read(object, size: UInt16(LevelFloor.size), session: session) { bytes in
-                FloorAnswer(unsafe bytes.withUnsafeBytes { unsafe Array($0) })
+            return try read(object, size: UInt16(FloorSize.bytes), session: session) { bytes in
+                unsafe bytes.withUnsafeBytes { unsafe Array($0) }
             }
         } catch let failure as TPMFailure where failure.isAnothersIndex {
-            return .unreadable
+            return []
         }
     }
 

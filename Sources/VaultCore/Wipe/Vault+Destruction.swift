@@ -1,0 +1,72 @@
+internal import KeyStores
+internal import VaultFormat
+internal import VaultLog
+internal import VaultStorage
+
+// That a vault destroys itself, as a key store outside of its folder remembers it (``DestructionRule``).
+extension Vault {
+    /// Has the key store remember it, before the rule is in the header.
+    /// - Returns: Whose it is remembered for; nil where nothing remembers such things, or the folder has no key yet.
+    /// - Throws: `shareUnavailable` and what else a key store that is there says; what was remembered before is then still there.
+    @discardableResult
+    func noteDestruction(_ policy: VaultPolicy) throws(VaultError) -> HardwareOwner? {
+        guard let stores = shareStores, stores.hasFloors, let owner = try WipeKeyFile.owner(in: home, vault: id) else {
+            return nil
+        }
+        do throws(ShareFailure) {
+            let present = try stores.destruction(of: owner)
+            if present != .floor(DestructionFloor(owner.vault, limit: policy.attemptLimit)) {
+                try stores.setDestruction(limit: policy.attemptLimit, of: owner)
+            }
+        } catch {
+            if case .unavailable(.absent) = error { return nil }
+            throw VaultError(error)
+        }
+        return owner
+    }
+
+    /// Has it forget that, before the rule is taken from the header.
+    /// - Throws: As ``noteDestruction(_:)``.
+    func forgetDestruction(of owner: HardwareOwner?) throws(VaultError) {
+        guard let owner, let stores = shareStores else { return }
+        do throws(ShareFailure) { try stores.removeDestruction(of: owner) } catch { throw VaultError(error) }
+    }
+
+    /// What follows from wrong passcodes that have reached the limit, under a header that nobody has authenticated.
+    func destroysByRules(_ header: Header, _ budget: AttemptBudget) -> DestructionRule.Decision {
+        budget.decision(by: DestructionRule(of: header, in: home, settings))
+    }
+
+    /// Why a vault at its limit is still there; nil where it is not at it.
+    func notDestroyed() -> VaultError? {
+        let now = settings.clock.now()
+        guard let header = try? HeaderFile.read(in: home),
+            let budget = try? AttemptLedger.peek(in: home, vault: header.vault, policy: header.policy, now: now),
+            budget.decision(at: now) == .destroy
+        else { return nil }
+        let decision = destroysByRules(header, budget)
+        return decision == .destroy ? nil : .notDestroyed(decision, hasPhrase: header.recoverySlot != nil)
+    }
+
+    /// What the key store remembers follows a header that was just written. What it does not take is asked for again at the next
+    /// unlock; until then the vault closes at its limit.
+    func followDestruction(of policy: VaultPolicy) {
+        guard policy.selfDestruct, !settings.opensOnly else { return }
+        _ = try? noteDestruction(policy)
+    }
+
+    /// As ``followDestruction(of:)``, for a header that an unlock has found genuine, and whose lock the caller no longer holds.
+    /// Nobody waits for the key store, and nothing of it keeps the user out.
+    func followDestruction(_ header: Header) {
+        guard header.policy.selfDestruct, !settings.opensOnly, shareStores?.hasFloors == true else { return }
+        settings.inBackground { [self] in
+            switch DestructionRule(of: header, in: home, settings) {
+            case .unkept, .unanswered, .after(header.policy.attemptLimit): return
+            case .unknown, .after: break
+            }
+            // Under the lock: it may have been switched off since.
+            guard let locked = try? LockedHeader(in: home), locked.header == header else { return }
+            followDestruction(of: header.policy)
+        }
+    }
+}

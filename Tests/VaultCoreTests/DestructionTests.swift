@@ -1,0 +1,168 @@
+import Cryptography
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+import VaultFormat
+import VaultStorage
+
+@testable import KeyStores
+@testable import VaultCore
+
+/// What a header says of self-destruct, before anybody has authenticated it, and what a key store outside of the folder remembers.
+@Suite struct DestructionTests {
+    private let home: LevelHome
+
+    init() throws {
+        home = try LevelHome()
+        _ = try Vault.create(at: home.path, passcode: secret("right"), settings: home.settings)
+    }
+
+    private func open(_ change: (inout VaultSettings) -> Void = { _ in }) throws -> Vault {
+        var settings = home.settings
+        change(&settings)
+        return try Vault(at: home.path, settings: settings)
+    }
+
+    /// Gives both copies other rules under a right checksum, as whoever writes the folder can.
+    private func edit(_ change: (inout VaultPolicy) -> Void) throws {
+        var header = try home.header()
+        change(&header.policy)
+        let copy = try header.encoded { BLAKE3.hash($0).bytes }
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: home.path + "/header"))
+        try file.write(contentsOf: Data(copy + copy))
+        try file.close()
+    }
+
+    /// Wrong passcodes up to a limit, as many as are taken, and the last error.
+    private func guess(_ count: Int, with vault: Vault) -> VaultError? {
+        var last: VaultError?
+        for number in 0..<count {
+            home.clock.advance(seconds: 7200)
+            do { try vault.guess(number) } catch { last = error as? VaultError }
+        }
+        return last
+    }
+
+    private var noted: [[UInt8]] { home.store.state.withLock { Array($0.destructions.values) } }
+
+    private func floor(_ limit: Int) throws -> [[UInt8]] {
+        [DestructionFloor(try home.header().vault, limit: limit).encoded]
+    }
+
+    @Test func `an edited header destroys no vault that never destroys itself`() throws {
+        let good = try Data(contentsOf: URL(fileURLWithPath: home.path + "/header"))
+        try edit { ($0.attemptLimit, $0.selfDestruct) = (3, true) }
+        let vault = try open()
+        let error = guess(3, with: vault)
+        #expect(error?.code == .attemptsExhausted)
+        #expect(error?.remainingAttempts == 0)
+        #expect(errorCode { _ = try vault.burnAttempt() } == .attemptsExhausted)
+        #expect(try vault.status().isPasscodeClosed)
+        _ = try open()  // a start does not destroy it either
+        #expect(errorCode { try open().guess(9) } == .attemptsExhausted)
+        // The header that was there opens it, at the pace of a vault whose limit is reached.
+        try good.write(to: URL(fileURLWithPath: home.path + "/header"))
+        home.clock.advance(seconds: 7200)
+        try open().unlock("right")
+    }
+
+    @Test func `one that does is destroyed at its limit, and what was remembered goes`() throws {
+        try open().setSelfDestruct(true)
+        #expect(noted == (try floor(5)))
+        #expect(guess(5, with: try open())?.code == .wiped)
+        #expect(noted.isEmpty)
+    }
+
+    @Test func `a limit that was lowered on the disk closes and does not destroy`() throws {
+        try open().setSelfDestruct(true)
+        try edit { $0.attemptLimit = 3 }
+        #expect(guess(3, with: try open())?.code == .attemptsExhausted)
+        #expect(try Vault(at: home.path, settings: home.settings).status().isPasscodeClosed)
+    }
+
+    @Test func `a limit that its owner changes is followed`() throws {
+        let vault = try open()
+        try vault.setSelfDestruct(true)
+        for limit in [3, 10, 4] {
+            try vault.changePolicy(passcode: secret("right"), spending: vault.burnAttempt()) { $0.attemptLimit = limit }
+            #expect(noted == (try floor(limit)))
+        }
+        #expect(guess(4, with: try open())?.code == .wiped)
+    }
+
+    @Test func `a key store that cannot be asked now destroys nothing, and later it does`() throws {
+        try open().setSelfDestruct(true)
+        home.store.state.withLock { $0.isAvailable = false }
+        let error = guess(5, with: try open())
+        #expect(error?.code == .attemptsExhausted)
+        #expect(error?.reason.contains("once the key store can be asked") == true)
+        #expect(errorCode { _ = try open().burnAttempt() } == .attemptsExhausted)
+        home.store.state.withLock { $0.isAvailable = true }
+        #expect(errorCode { _ = try open() } == .wiped)
+    }
+
+    @Test func `without a key store on the machine what the header says holds`() throws {
+        try edit { ($0.attemptLimit, $0.selfDestruct) = (3, true) }
+        let vault = try open { $0.shareStores = { _ in ShareStores([], floors: []) } }
+        #expect(guess(3, with: vault)?.code == .wiped)
+    }
+
+    @Test func `what was not remembered is, once the vault was opened`() throws {
+        let vault = try open { $0.shareStores = nil }
+        try vault.setSelfDestruct(true)
+        #expect(noted.isEmpty)
+        try open().unlock("right")
+        #expect(noted == (try floor(5)))
+        // What somebody put in its place, too.
+        home.store.state.withLock { state in for place in state.destructions.keys { state.destructions[place] = [7] } }
+        try open().unlock("right")
+        #expect(noted == (try floor(5)))
+    }
+
+    @Test func `another folder's key, or none, makes nothing of this folder be destroyed`() throws {
+        try open().setSelfDestruct(true)
+        try FileManager.default.removeItem(atPath: home.path + "/wipe.key")
+        #expect(guess(5, with: try open())?.code == .attemptsExhausted)
+    }
+
+    @Test func `switched off it is remembered no longer`() throws {
+        let vault = try open()
+        try vault.setSelfDestruct(true)
+        try vault.setSelfDestruct(false)
+        #expect(noted.isEmpty)
+        try edit { $0.selfDestruct = true }
+        #expect(guess(5, with: try open())?.code == .attemptsExhausted)
+    }
+
+    /// Each call of the key store fails once, in both directions.
+    @Test func `what is remembered is never more than the header says, whichever call fails`() throws {
+        for isOn in [true, false] {
+            var failed = 0
+            for call in 0..<12 {
+                let vault = try open()
+                if try home.header().policy.selfDestruct == isOn { try vault.setSelfDestruct(!isOn) }
+                home.store.state.withLock { $0.failsIn = call }
+                do { try vault.setSelfDestruct(isOn) } catch {
+                    failed += 1
+                    #expect((error as? VaultError)?.code == .shareUnavailable, "call \(call)")
+                    #expect(try home.header().policy.selfDestruct != isOn, "call \(call)")
+                }
+                home.store.state.withLock { $0.failsIn = nil }
+                let isSaid = try home.header().policy.selfDestruct
+                #expect(isSaid || noted.isEmpty, "call \(call) of switching it \(isOn ? "on" : "off")")
+                try open().unlock("right")
+                #expect(noted == (isSaid ? try floor(5) : []), "call \(call), after an unlock")
+            }
+            #expect(failed > 0)
+        }
+    }
+
+    @Test func `the decision looks at both limits`() {
+        let rules: [DestructionRule] = [.unkept, .unknown, .unanswered, .after(3), .after(5), .after(10)]
+        let decisions: [DestructionRule.Decision] = [.destroy, .close, .wait, .destroy, .destroy, .close]
+        #expect(rules.map { $0.decision(refused: 5, limit: 5) } == decisions)
+        #expect(DestructionRule.after(3).decision(refused: 4, limit: 5) == .close)
+        #expect(DestructionRule.after(10).decision(refused: 10, limit: 3) == .destroy)
+    }
+}
