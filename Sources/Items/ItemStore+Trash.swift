@@ -89,10 +89,19 @@ extension ItemStore {
     /// Puts something back under its name, or under another one. What was a plain value is one again.
     /// - Throws: `recordNotFound` when it is not in the trash, `recordExists` when its name is taken.
     public func restore(_ trashed: Trashed, as name: String? = nil) throws(VaultError) {
+        try restore(trashed, as: name) { _ in }
+    }
+
+    /// As ``restore(_:as:)``.
+    /// - Parameter admit: As for ``rename(_:in:to:into:admitting:)``.
+    package func restore(
+        _ trashed: Trashed, as name: String?, admitting admit: (borrowing Item) throws(VaultError) -> Void
+    ) throws(VaultError) {
         try ItemStore.check(name ?? trashed.name)
         try write { session throws(VaultError) in
             let place = Item.trashName(trashed.id)
             guard var item = try session.item(place, trashed.collection) else { throw .noItem }
+            try admit(item)
             try item.setTrash(nil)
             try session.put(restored: item, for: name ?? trashed.name, in: trashed.collection)
             try session.delete(place, in: trashed.collection)

@@ -94,9 +94,18 @@ public final class ItemStore: Sendable {
         _ name: String, in collection: String = Vault.defaultCollection, to newName: String,
         into newCollection: String? = nil
     ) throws(VaultError) {
+        try rename(name, in: collection, to: newName, into: newCollection ?? collection) { _ in }
+    }
+
+    /// As ``rename(_:in:to:into:)``.
+    /// - Parameter admit: Told the item, in the transaction that would rename it; what it throws ends that. Not told of values.
+    package func rename(
+        _ name: String, in collection: String, to newName: String, into newCollection: String,
+        admitting admit: (borrowing Item) throws(VaultError) -> Void
+    ) throws(VaultError) {
         try write { session throws(VaultError) in
-            try session.rename(
-                name, in: collection, to: newName, in: newCollection ?? collection, replacing: false)
+            try session.admit(name, collection, admit)
+            try session.rename(name, in: collection, to: newName, in: newCollection, replacing: false)
         }
     }
 
@@ -106,9 +115,18 @@ public final class ItemStore: Sendable {
         _ name: String, in collection: String = Vault.defaultCollection, to newName: String,
         into newCollection: String? = nil
     ) throws(VaultError) {
-        let target = newCollection ?? collection
+        try copy(name, in: collection, to: newName, into: newCollection ?? collection) { _ in }
+    }
+
+    /// As ``copy(_:in:to:into:)``.
+    /// - Parameter admit: As for ``rename(_:in:to:into:admitting:)``.
+    package func copy(
+        _ name: String, in collection: String, to newName: String, into target: String,
+        admitting admit: (borrowing Item) throws(VaultError) -> Void
+    ) throws(VaultError) {
         try ItemStore.check(newName)
         try write { session throws(VaultError) in
+            try session.admit(name, collection, admit)
             var isItem = true
             let content = try session.withContent(of: name, in: collection) { fields, content throws(VaultError) in
                 isItem = fields.form == .item
@@ -150,6 +168,22 @@ extension WriteSession {
 }
 
 extension WriteSession {
+    /// Has a caller say whether what is about to be done with an item may be.
+    fileprivate mutating func admit(
+        _ name: String, _ collection: String, _ admit: (borrowing Item) throws(VaultError) -> Void
+    ) throws(VaultError) {
+        var isItem = false
+        do throws(VaultError) {
+            _ = try withContent(of: name, in: collection) { fields, content throws(VaultError) in
+                isItem = fields.form == .item
+                if isItem { try admit(Item.stored(fields, content)) }
+            }
+        } catch {
+            // A value that is stored as a file.
+            if isItem || error.code != .tooLarge { throw error }
+        }
+    }
+
     /// Stores a changed item in place of what it was read from. A value that is still nothing else stays one.
     fileprivate mutating func store(
         _ item: borrowing Item, _ name: String, _ collection: String, isOfValue: Bool

@@ -178,6 +178,33 @@ import VaultFormat
         #expect(result.text == "stopped\nvalue of each\n1\n", "\(result.text) \(result.errors)")
     }
 
+    @Test func `another name for an item that asks is a use of it, and so is its way back from the trash`() throws {
+        let result = try run(
+            #"""
+            printf x > value; "$HOLDFAST" put plain < value
+            for words in 'mv each weather' 'cp each weather' 'mv plain other'; do
+                "$HOLDFAST" $words < /dev/null > out 2>&1; echo "$words: $? $(grep -c 'asked' out)"
+            done
+            ask '"$HOLDFAST" mv each weather' "wants to use 'each'" '' 'allow it once, ' 'WORD\n' > /dev/null; echo "allowed: $?"
+            "$HOLDFAST" rm weather > /dev/null
+            "$HOLDFAST" trash restore weather --as sun < /dev/null > out 2>&1; echo "restored: $? $(grep -c 'asked' out)"
+            ask '"$HOLDFAST" trash restore weather --as sun' "wants to use 'weather'" '' 'allow it once, ' 'WORD\n' > /dev/null
+            echo "allowed: $?"
+            "$HOLDFAST" list | cut -f 2 | sort | paste -sd ' ' -
+            """#, in: sandbox())
+        let expected = """
+            mv each weather: 7 1
+            cp each weather: 7 1
+            mv plain other: 0 0
+            allowed: 0
+            restored: 7 1
+            allowed: 0
+            big greeting lock other sun
+
+            """
+        #expect(result.text == expected, "\(result.text) \(result.errors)")
+    }
+
     @Test func `without a terminal nothing is given, and the passcode opens the vault without the agent`() throws {
         let result = try run(
             #"""

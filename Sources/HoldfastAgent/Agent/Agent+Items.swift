@@ -26,8 +26,12 @@ extension Agent {
             }
         case .trash: begin(connection) { [items] _ in (try Work.packets(of: items.trashed()), .rest) }
         case .restore(let key, let name):
-            begin(connection) { [items] _ in
-                try items.restore(try Work.find(key, items), as: name)
+            begin(connection) { [items] _, gate in
+                let trashed = try Work.find(key, items)
+                guard let path = RecordPath(collection: trashed.collection, name: trashed.name) else {
+                    throw VaultError(.recordNotFound, "there is nothing of this name in the trash")
+                }
+                try items.restore(trashed, as: name) { item throws(VaultError) in try gate.pass(item, path) }
                 return ([try Packet(.done)], .rest)
             }
         case .emptyTrash(let key):

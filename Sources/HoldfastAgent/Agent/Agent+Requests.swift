@@ -55,13 +55,20 @@ extension Agent {
                 return ([try Packet(.done)], .rest)
             }
         case .move(let path, let target):
-            begin(connection) { [items] _ in
-                try items.rename(path.name, in: path.collection, to: target.name, into: target.collection)
+            begin(connection) { [items] _, gate in
+                // A name is what the user is asked by: giving an item that asks another one is a use of it.
+                try items.rename(path.name, in: path.collection, to: target.name, into: target.collection) {
+                    item throws(VaultError) in
+                    try gate.pass(item, path)
+                }
                 return ([try Packet(.done)], .rest)
             }
         case .copy(let path, let target):
-            begin(connection) { [items] _ in
-                try items.copy(path.name, in: path.collection, to: target.name, into: target.collection)
+            begin(connection) { [items] _, gate in
+                try items.copy(path.name, in: path.collection, to: target.name, into: target.collection) {
+                    item throws(VaultError) in
+                    try gate.pass(item, path)
+                }
                 return ([try Packet(.done)], .rest)
             }
         case .find(let query, let collection):

@@ -88,7 +88,7 @@ extension AgentClient {
 
     /// - Throws: As `ItemStore.restore`.
     package borrowing func restore(_ key: TrashKey, as name: String?) throws(VaultError) {
-        try expectDone(.restore(key, name: name))
+        try waiting { agent throws(VaultError) in try agent.expectDone(.restore(key, name: name)) }
     }
 
     /// - Parameter key: All of it when nil.
