@@ -111,6 +111,24 @@ import Testing
     }
 
     @Test(arguments: kinds)
+    func `what an agent gave is cleared when it locks, however it does`(_ kind: ClipboardPlace.Kind) throws {
+        let place = try ClipboardPlace(kind)
+        let sandbox = try opened()
+        defer { _ = try? sandbox.run("lock", "--shut-down") }
+        for words in [["lock"], ["lock", "--shut-down"]] {
+            #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
+            let time = KeeperTime()
+            defer { time.end() }
+            let copied = try sandbox.run("copy", "mail", "--clear-after=\(time)", environment: place.environment)
+            #expect(copied.code == 0, "\(copied.errors)")
+            #expect(try place.pasted(sandbox.sandbox) == "hunter2")
+            #expect(try sandbox.run(raw: words.map { Array($0.utf8) }).code == 0)
+            try wait("the keeper's end") { time.keepers.isEmpty }
+            #expect(try place.pasted(sandbox.sandbox)?.isEmpty ?? true)
+        }
+    }
+
+    @Test(arguments: kinds)
     func `what is copied once more has its whole time`(_ kind: ClipboardPlace.Kind) throws {
         let place = try ClipboardPlace(kind)
         let (first, second) = (KeeperTime(), KeeperTime())

@@ -26,4 +26,7 @@ public enum LockReason: String, Sendable, Hashable, CaseIterable {
     case clockWentBack = "clockWentBack"
     /// The keys went out of memory past the lock.
     case keysGone = "keysGone"
+
+    /// Whether a secret that was copied goes with the lock. Who leaves the app may be on the way to where it is pasted.
+    public var endsCopies: Bool { self != .background && self != .minimised }
 }

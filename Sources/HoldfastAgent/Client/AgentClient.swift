@@ -67,6 +67,13 @@ package struct AgentClient: ~Copyable {
         return status
     }
 
+    /// Whether its vault is open; false too where it has ended or does not answer within some seconds.
+    package var isStillUnlocked: Bool {
+        setPatience(5)
+        defer { setPatience(AgentClient.patience) }
+        return (try? status().isUnlocked) == true
+    }
+
     /// Version of the protocol, process and program of the agent.
     package borrowing func hello() throws(VaultError) -> (version: UInt8, process: UInt32, program: String) {
         try send(.hello(version: Frame.version))
@@ -229,12 +236,12 @@ package struct AgentClient: ~Copyable {
 
     /// - Throws: As `ItemStore.rename`.
     package borrowing func move(_ path: RecordPath, to target: RecordPath) throws(VaultError) {
-        try expectDone(.move(path, to: target))
+        try waiting { agent throws(VaultError) in try agent.expectDone(.move(path, to: target)) }
     }
 
     /// - Throws: As `ItemStore.copy`.
     package borrowing func copy(_ path: RecordPath, to target: RecordPath) throws(VaultError) {
-        try expectDone(.copy(path, to: target))
+        try waiting { agent throws(VaultError) in try agent.expectDone(.copy(path, to: target)) }
     }
 
     /// Removes a record.

@@ -39,7 +39,7 @@ private func showCode(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let field = try codeField(of: found.item, arguments[Options.field])
     let shown = try code(field, found, access)
     if let clipboard {
-        try clipboard.copy(shown.code, for: arguments[Options.clearAfter])
+        try clipboard.copy(shown.code, for: arguments[Options.clearAfter], untilLockOf: access.agentHome())
         return .done
     }
     if arguments[Options.json] {

@@ -13,8 +13,8 @@ extension Command {
     static let copyField = Command(
         "copy", synonyms: ["clip", "yank"], summary: "copy a field to the clipboard",
         details: [
-            "Copies with wl-copy, xclip or xsel, whichever is installed, and clears the clipboard after 30 seconds if it still has "
-                + "what was copied. The process that does so ends when something else is copied.",
+            "Copies with wl-copy, xclip or xsel, whichever is installed, and clears the clipboard after 30 seconds, or when the "
+                + "agent that gave the value locks, if it still has what was copied. The process that does so ends when something else is copied.",
             "Any program of the session can read the clipboard meanwhile, and a clipboard manager may keep what it saw; where the "
                 + "program can mark it as a secret, it is marked.",
         ],
@@ -27,7 +27,8 @@ extension Command {
 
 private func copyValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let clipboard = try Clipboard.find()
-    let found = try ItemAccess(arguments).find(arguments[place: 0], in: arguments[Options.itemCollection])
+    let access = ItemAccess(arguments)
+    let found = try access.find(arguments[place: 0], in: arguments[Options.itemCollection])
     let label = if let label = arguments[Options.copiedField] { label } else { try mainLabel(of: found.item) }
     let value = try found.item.withNamed(label) { bytes throws(CommandError) in
         do throws(SecretMemoryError) {
@@ -35,7 +36,7 @@ private func copyValue(_ arguments: Arguments) throws(CommandError) -> ExitCode 
             return CopiedValue(copy)
         } catch { throw CommandError(error) }
     }
-    try clipboard.copy(value.bytes, for: arguments[Options.clearAfter])
+    try clipboard.copy(value.bytes, for: arguments[Options.clearAfter], untilLockOf: access.agentHome())
     return .done
 }
 

@@ -156,6 +156,9 @@ final class ItemAccess {
     /// Whether this process has opened the vault.
     var isOpen: Bool { own != nil }
 
+    /// The home of the agent that this went through; nil where this process has opened the vault itself.
+    func agentHome() throws(CommandError) -> String? { isOpen ? nil : try HomeFolder.absolutePath(arguments) }
+
     func open() throws(CommandError) -> (store: ItemStore, vault: Vault) {
         if let own, let vault { return (own, vault) }
         let vault = try Unlocking.open(arguments)

@@ -45,7 +45,10 @@ struct Clipboard: Sendable {
     }
 
     /// Copies a value and returns when it is on the clipboard. A process of its own clears it later.
-    func copy(_ value: borrowing SecretBytes, for seconds: Int) throws(CommandError) {
+    /// - Parameters:
+    ///   - seconds: After which it is cleared.
+    ///   - home: Of the vault whose agent gave the value: it is cleared when that locks, too. Nil without an agent.
+    func copy(_ value: borrowing SecretBytes, for seconds: Int, untilLockOf home: String?) throws(CommandError) {
         guard value.count > 0 else { throw .failure("empty", "the value is empty; nothing was copied") }
         let input = try Pipe()
         let report = try Pipe()
@@ -60,7 +63,8 @@ struct Clipboard: Sendable {
                 close(report.writing)
             }
             keeper = try ChildProcess(
-                ["/proc/self/exe", "clipboard", "--clear-after", "\(seconds)"], input: input.reading,
+                ["/proc/self/exe", "clipboard", "--clear-after", "\(seconds)"]
+                    + (home.map { ["--until-locked", "--home", $0] } ?? []), input: input.reading,
                 output: report.writing, isApart: true)
         }
         try value.withBytes { bytes throws(CommandError) in try Descriptors.write(bytes, to: input.writing) }
@@ -71,7 +75,8 @@ struct Clipboard: Sendable {
             throw .failure("clipboard", words.isEmpty ? "the clipboard's process ended early" : words)
         }
         _ = keeper.id
-        var notes = "Copied. The clipboard is cleared in \(seconds) s, unless something else is copied."
+        let end = home == nil ? "in \(seconds) s" : "in \(seconds) s or when the vault locks"
+        var notes = "Copied. The clipboard is cleared \(end), unless something else is copied."
         if !marksSecret { notes += " \(copying[0]) cannot mark it as a secret: a clipboard manager may keep it." }
         Output.remark(notes)
         if usesFile, !Folder.isInMemory("/tmp") {

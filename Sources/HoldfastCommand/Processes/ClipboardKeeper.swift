@@ -1,6 +1,7 @@
 internal import CommandLineArguments
 internal import Cryptography
 internal import Holdfast
+internal import HoldfastAgent
 internal import SecretMemory
 internal import SystemCalls
 
@@ -68,21 +69,27 @@ final class ClipboardKeeper {
         }
     }
 
+    /// Milliseconds between two looks at whether the agent has locked.
+    private static let pace: UInt64 = 500
+
     /// Returns when the clipboard has something else, or has been cleared.
-    /// - Parameter watch: Of the signals that ask this process to end, which clears at once, and of ended children.
-    func keep(seconds: Int, _ watch: borrowing SignalWatch) {
+    /// - Parameters:
+    ///   - lock: Of the vault that the value is from; its closing clears at once.
+    ///   - watch: Of the signals that ask this process to end, which clears at once, and of ended children.
+    func keep(seconds: Int, until lock: borrowing FollowedLock, _ watch: borrowing SignalWatch) {
         let deadline = MonotonicClock.milliseconds + UInt64(seconds) * 1000
         var hasOwner = true
         wait: while true {
             let now = MonotonicClock.milliseconds
-            if now >= deadline { break }
+            if now >= deadline || lock.isClosed { break }
             if hasOwner, owner.hasEnded() {
                 hasOwner = false
                 // Something else was copied, or the same once more; or a clipboard manager took over.
                 if !turn.isOurs || isStillThere() == false { return }
             }
             var waiting = pollfd(fd: watch.descriptor, events: Int16(POLLIN), revents: 0)
-            unsafe poll(&waiting, 1, Int32(clamping: deadline - now))
+            let rest = deadline - now
+            unsafe poll(&waiting, 1, Int32(clamping: lock.isFollowed ? min(rest, ClipboardKeeper.pace) : rest))
             while let signal = watch.next() {
                 if signal != SIGCHLD { break wait }
             }
@@ -143,7 +150,33 @@ final class ClipboardKeeper {
     }
 }
 
+/// The lock of the agent that a copied value came from, where it came from one.
+struct FollowedLock: ~Copyable {
+    let isFollowed: Bool
+    private let agent: AgentClient?
+
+    /// - Parameter home: Of the agent's vault; nil to follow none.
+    init(_ home: String?) {
+        isFollowed = home != nil
+        if let home, let runtime = try? HomeFolder.runtime() {
+            agent = (try? AgentClient(home: home, runtime: runtime)) ?? nil
+        } else {
+            agent = nil
+        }
+    }
+
+    /// Whether the vault is locked, or its agent has gone.
+    var isClosed: Bool {
+        guard isFollowed else { return false }
+        switch agent {
+        case .some(let agent): return !agent.isStillUnlocked
+        case .none: return true
+        }
+    }
+}
+
 extension Options {
+    static let untilLocked = Flag("until-locked", "Clear it when the agent of the vault locks, too.")
     static let clearAfter = NumberOption(
         seconds: "clear-after", 1...3600, default: 30, help: "Clear the clipboard after this time")
 }
@@ -155,12 +188,14 @@ extension Command {
             "Started by holdfast copy: reads a value from standard input, has the clipboard's program serve it, and clears the "
                 + "clipboard after a time or when it is told to end, if nothing else was copied."
         ],
-        example: "holdfast clipboard --clear-after 30", options: [Options.clearAfter.option],
+        example: "holdfast clipboard --clear-after 30",
+        options: [Options.clearAfter.option, Options.untilLocked.option, Options.home.option],
         run: keepClipboard)
 }
 
 private func keepClipboard(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     ProcessTitle.set(AgentCommand.processName)
+    let lock = FollowedLock(arguments[Options.untilLocked] ? try HomeFolder.path(arguments) : nil)
     unsafe chdir("/")
     do throws(CommandError) {
         let watch = try SignalWatch([SIGTERM, SIGINT, SIGHUP, SIGCHLD])
@@ -170,7 +205,7 @@ private func keepClipboard(_ arguments: Arguments) throws(CommandError) -> ExitC
         // The command that waits for this goes on when it ends.
         let nothing = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
         dup2(nothing, STDOUT_FILENO)
-        keeper.keep(seconds: arguments[Options.clearAfter], watch)
+        keeper.keep(seconds: arguments[Options.clearAfter], until: lock, watch)
     } catch {
         try Output.write(error.message)
         throw error

@@ -51,6 +51,7 @@ struct AppLockModifier: ViewModifier {
             .onDisappear { models.scenes.remove(scene) }
             .onChange(of: models.lock.state, initial: true) { _, now in
                 if now == .unlocked { Task { await models.load() } }
+                if now == .locked, models.lock.reason.endsCopies { Clipboard.clear() }
             }
     }
 }

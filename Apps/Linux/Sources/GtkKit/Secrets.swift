@@ -147,6 +147,7 @@ private final class SecretBox {
 package final class Clipboard {
     private let clipboard = Object(gdk_display_get_clipboard(gdk_display_get_default())!)
     private var clearing: Task<Void, Never>?
+    private var secretContent: Object?
 
     package init() {}
 
@@ -173,11 +174,20 @@ package final class Clipboard {
         gdk_clipboard_set_content(clipboard.opaque, union)
         let held = Object(union)
         g_object_unref(union)
+        secretContent = held
         clearing?.cancel()
-        clearing = Task { [clipboard] in
+        clearing = Task { [weak self] in
             try? await Task.sleep(for: .seconds(seconds))
-            guard !Task.isCancelled, gdk_clipboard_get_content(clipboard.opaque) == held.pointer() else { return }
+            if !Task.isCancelled { self?.clearSecret() }
+        }
+    }
+
+    /// Takes the secret back that was copied last, unless something else was copied since.
+    package func clearSecret() {
+        clearing?.cancel()
+        if let held = secretContent, gdk_clipboard_get_content(clipboard.opaque) == held.pointer() {
             gdk_clipboard_set_content(clipboard.opaque, nil)
         }
+        secretContent = nil
     }
 }

@@ -84,6 +84,7 @@ final class ReadyWindow {
         case .locked, .delayed, .checking:
             dialog?.close()
             sheets.dismiss()
+            if models.lock.reason.endsCopies { clipboard.clearSecret() }
             vault?.drop()
             settings?.drop()
             identity?.drop()
