@@ -45,7 +45,8 @@ extension Command {
     static let selfDestructStatus = Command(
         "self-destruct", "status", synonyms: ["show"], summary: "show whether self-destruct is on",
         details: [
-            "Shows what the header and the attempt ledger say, and the public key that verifies a receipt."
+            "Shows what the header and the attempt ledger say, and the public key that verifies a receipt; also where no "
+                + "TPM and no keyring vouches for it."
         ],
         example: "holdfast self-destruct status",
         options: [Options.home.option, Options.json.option], run: showSelfDestruct)
@@ -106,11 +107,13 @@ private func tell(_ vault: Vault, changed: Bool, _ arguments: Arguments) throws(
     let status = try vaultCall { try vault.status() }
     let key = try vaultCall { try vault.wipeReceiptKey }
     let isOn = status.policy.selfDestruct
+    let memory = isOn ? try vaultCall { try vault.destructionMemory() } : nil
     if arguments[Options.json] {
         try Output.write(
             .object([
                 "changed": .boolean(changed), "selfDestruct": .boolean(isOn),
                 "receiptKey": key.map { .text($0.publicKey) } ?? .null,
+                "remembered": memory?.json ?? .null,
             ]))
         return .done
     }
@@ -119,6 +122,7 @@ private func tell(_ vault: Vault, changed: Bool, _ arguments: Arguments) throws(
         isOn
             ? "self-destruct is on\(already): \(status.policy.attemptLimit) wrong passcodes destroy this vault\n"
             : "self-destruct is off\(already)\n")
+    if let memory, memory != .remembered { Output.remark("Vouched for: \(memory.text).") }
     if changed, let key {
         try Output.write(
             "receipt key: \(key.publicKey)\n"
@@ -126,6 +130,28 @@ private func tell(_ vault: Vault, changed: Bool, _ arguments: Arguments) throws(
         )
     }
     return .done
+}
+
+extension Vault.DestructionMemory {
+    /// Whether a key store vouches for it; null where none is there or none answers.
+    fileprivate var json: JSON {
+        switch self {
+        case .remembered: .boolean(true)
+        case .forgotten: .boolean(false)
+        case .unanswered, .unkept: .null
+        }
+    }
+
+    fileprivate var text: String {
+        switch self {
+        case .remembered: "by the TPM or the keyring"
+        case .forgotten:
+            "not by the TPM or keyring, so the limit closes the vault and destroys nothing; the next unlock through the agent "
+                + "or the app changes that"
+        case .unanswered: "unknown, since the key store cannot be asked now; until it can, the limit only closes the vault"
+        case .unkept: "by nothing outside of the folder: whoever can write there can have the vault destroyed"
+        }
+    }
 }
 
 private func cancelChange(_ arguments: Arguments) throws(CommandError) -> ExitCode {
@@ -159,6 +185,7 @@ private func showSelfDestruct(_ arguments: Arguments) throws(CommandError) -> Ex
     let key = try vaultCall { try vault.wipeReceiptKey }
     let policy = status.policy
     let pending = try? AgentAccess.pendingChange(arguments)
+    let memory = policy.selfDestruct ? try vaultCall { try vault.destructionMemory() } : nil
     if arguments[Options.json] {
         try Output.write(
             .object([
@@ -167,6 +194,7 @@ private func showSelfDestruct(_ arguments: Arguments) throws(CommandError) -> Ex
                 "remainingAttempts": .integer(Int64(status.remainingAttempts)),
                 "countdownSeconds": .integer(Int64(policy.selfDestructCountdown)),
                 "receiptKey": key.map { .text($0.publicKey) } ?? .null,
+                "remembered": memory?.json ?? .null,
             ]))
         return .done
     }
@@ -176,6 +204,7 @@ private func showSelfDestruct(_ arguments: Arguments) throws(CommandError) -> Ex
         ("countdown", "\(policy.selfDestructCountdown) s to turn it on or off"),
     ]
     if let pending { facts.append(("pending", text(pending))) }
+    if let memory { facts.append(("vouched for", memory.text)) }
     if policy.selfDestruct {
         facts.append(("receipt key", key?.publicKey ?? "none; one is made for the receipt of a wipe"))
     }

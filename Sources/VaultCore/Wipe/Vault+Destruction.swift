@@ -5,6 +5,30 @@ internal import VaultStorage
 
 // That a vault destroys itself, as a key store outside of its folder remembers it (``DestructionRule``).
 extension Vault {
+    /// What a key store says of a vault whose header has self-destruct on.
+    package enum DestructionMemory: Sendable, Hashable {
+        /// It vouches for it: the limit destroys.
+        case remembered
+        /// It knows of none, or of another limit: until the next unlock the limit closes the vault and destroys nothing.
+        case forgotten
+        /// It cannot be asked now; until it can, the same.
+        case unanswered
+        /// There is no such store here, or this process may use none: the header decides alone.
+        case unkept
+    }
+
+    /// Asks the key stores.
+    /// - Throws: What reading the header throws.
+    package func destructionMemory() throws(VaultError) -> DestructionMemory {
+        let header = try HeaderFile.read(in: home)
+        return switch DestructionRule(of: header, in: home, settings) {
+        case .unkept: .unkept
+        case .unknown: .forgotten
+        case .unanswered: .unanswered
+        case .after(let limit): limit <= header.policy.attemptLimit ? .remembered : .forgotten
+        }
+    }
+
     /// Has the key store remember it, before the rule is in the header.
     /// - Returns: Whose it is remembered for; nil where nothing remembers such things, or the folder has no key yet.
     /// - Throws: `shareUnavailable` and what else a key store that is there says; what was remembered before is then still there.
