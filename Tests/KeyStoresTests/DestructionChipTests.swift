@@ -61,6 +61,23 @@ struct DestructionChipTests {
         try home.unlock()
     }
 
+    @Test func `a wipe that began where nothing could be asked takes nothing from the chip`() throws {
+        try home.enrollPIN()
+        let before = try home.indices()
+        try edit { ($0.attemptLimit, $0.selfDestruct, $0.delays) = (3, true, [0]) }
+        // A session without the chip and the keyring: the header alone decides.
+        var last: VaultError.Code?
+        for number in 0..<3 {
+            let blind = try Vault(at: home.folder, settings: .costsForTests())
+            do { try blind.unlock(passcode: secret("wrong \(number)"), spending: blind.burnAttempt()) } catch {
+                last = (error as? VaultError)?.code
+            }
+        }
+        #expect(last == .wiped)
+        #expect(throws: VaultError.self) { try vault() }
+        #expect(try home.indices() == before)
+    }
+
     @Test func `what the chip remembers destroys the vault at its limit, and goes with it`() throws {
         try home.enroll()
         let own = try vault()

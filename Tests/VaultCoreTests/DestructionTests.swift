@@ -18,6 +18,35 @@ import VaultStorage
         _ = try Vault.create(at: home.path, passcode: secret("right"), settings: home.settings)
     }
 
+    /// A vault with a share in the key store, and a passcode beside it.
+    private func shared() throws -> LevelHome {
+        let home = try LevelHome()
+        _ = try home.opened()
+        try home.rewrite { header, master in
+            header.set(
+                try Vault.passcodeSlot(
+                    secret("right"), costs: home.settings.newCosts(), wrapping: master, header: header, nil))
+        }
+        return home
+    }
+
+    @Test func `a wipe that began where nothing could be asked takes no share from the key store`() throws {
+        let home = try shared()
+        try edit(home) { ($0.attemptLimit, $0.selfDestruct) = (3, true) }
+        // A session without the keyring: the header alone decides.
+        var without = home.settings
+        without.shareStores = nil
+        let blind = try Vault(at: home.path, settings: without)
+        var last: VaultError?
+        for number in 0..<3 {
+            home.clock.advance(seconds: 7200)
+            do { try blind.guess(number) } catch { last = error as? VaultError }
+        }
+        #expect(last?.code == .wiped)
+        #expect(errorCode { _ = try Vault(at: home.path, settings: home.settings) } == .wiped)
+        #expect(home.store.state.withLock { $0.shares.count } == 1, "a backup of the folder opens with it")
+    }
+
     private func open(_ change: (inout VaultSettings) -> Void = { _ in }) throws -> Vault {
         var settings = home.settings
         change(&settings)
@@ -25,7 +54,8 @@ import VaultStorage
     }
 
     /// Gives both copies other rules under a right checksum, as whoever writes the folder can.
-    private func edit(_ change: (inout VaultPolicy) -> Void) throws {
+    private func edit(_ home: LevelHome? = nil, _ change: (inout VaultPolicy) -> Void) throws {
+        let home = home ?? self.home
         var header = try home.header()
         change(&header.policy)
         let copy = try header.encoded { BLAKE3.hash($0).bytes }

@@ -39,13 +39,18 @@ enum DestructionRule: Sendable, Hashable {
 
     /// Asks the key stores about the home that a wipe would let go of things for: the one whose wipe key lies there.
     init(of header: Header, in home: HomeDirectory, _ settings: VaultSettings) {
-        guard let stores = settings.shareStores?(home.path), stores.hasFloors else {
-            self = .unkept
-            return
-        }
         // Nothing was ever noted for a home without a key; the question still tells whether there is a store at all.
         let owner =
             WipeKeyFile.owner(in: home, vault: header.vault) ?? HardwareOwner(vault: header.vault, home: [])
+        self.init(of: owner, settings.shareStores?(home.path))
+    }
+
+    /// - Parameter owner: Whose home it is.
+    init(of owner: HardwareOwner, _ stores: ShareStores?) {
+        guard let stores, stores.hasFloors else {
+            self = .unkept
+            return
+        }
         self.init { () throws(ShareFailure) in try stores.destruction(of: owner) }
     }
 

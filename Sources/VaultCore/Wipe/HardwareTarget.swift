@@ -15,11 +15,13 @@ struct HardwareTarget {
     private let home: HomeDirectory
     private let settings: VaultSettings
     private let owner: HardwareOwner?
+    private let cause: WipeCause
     /// Also where it could not be written down.
     private var note: HardwareNote
 
-    init(_ home: HomeDirectory, _ settings: VaultSettings, _ owner: HardwareOwner?) {
+    init(_ home: HomeDirectory, _ settings: VaultSettings, _ owner: HardwareOwner?, _ cause: WipeCause) {
         self.home = home
+        self.cause = cause
         self.owner = owner
         self.settings = settings
         note = HardwareNote.read(in: home) ?? HardwareNote()
@@ -49,6 +51,17 @@ struct HardwareTarget {
 
     /// - Returns: `failed` while a chip or keyring that is here does not answer, `foreign` for what is not here.
     mutating func erase() throws(VaultError) -> (result: WipeResult, count: UInt32) {
+        // A wipe by the rules may have begun where no key store could be asked, over files that somebody edited: what hardware
+        // holds stays for the vault that a backup brings back, unless a store vouches for it now.
+        if cause == .attempts, let owner, !note.isEmpty {
+            switch DestructionRule(of: owner, settings.shareStores?(home.path)) {
+            case .after, .unkept: break
+            case .unanswered: return (.failed, 0)
+            case .unknown:
+                for name in HardwareNote.names + [HardwareNote.refused] { try home.clear(name) }
+                return (.foreign, 0)
+            }
+        }
         var endings: [Ending] = []
         var left = note
         left.shares.removeAll { share in

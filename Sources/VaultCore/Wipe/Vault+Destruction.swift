@@ -1,7 +1,7 @@
 internal import KeyStores
 internal import VaultFormat
 internal import VaultLog
-internal import VaultStorage
+package import VaultStorage
 
 // That a vault destroys itself, as a key store outside of its folder remembers it (``DestructionRule``).
 extension Vault {

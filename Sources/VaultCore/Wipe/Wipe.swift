@@ -22,7 +22,7 @@ struct Wipe {
     init(_ home: HomeDirectory, _ settings: VaultSettings, _ mark: WipeMark, _ owner: HardwareOwner?) {
         self.home = home
         registered = settings.wipeTargets
-        hardware = HardwareTarget(home, settings, owner)
+        hardware = HardwareTarget(home, settings, owner, mark.cause)
         self.mark = mark
     }
 
