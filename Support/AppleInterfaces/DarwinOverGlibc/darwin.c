@@ -194,6 +194,11 @@ int darwin_poll(struct darwin_pollfd *files, uint32_t count, int milliseconds) {
 // MARK: Memory
 
 void *darwin_mmap(void *at, size_t size, int protection, int flags, int file, int64_t offset) {
+    // An app gets a few gigabytes of address space (realm-swift 8337: a map fails at 2.3 GB).
+    if (size > (size_t)2 << 30) {
+        errno = ENOMEM;
+        return MAP_FAILED;
+    }
     return mmap(at, size, protection, flags, file, offset);
 }
 int darwin_munmap(void *at, size_t size) { return munmap(at, size); }
