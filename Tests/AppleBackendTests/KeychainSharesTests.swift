@@ -175,6 +175,15 @@ extension AppleBackends {
             #expect(failure { _ = try make(.owner([.biometrics])) } != nil, "biometrics alone have nothing to stand on")
         }
 
+        @Test(arguments: [errSecAuthFailed, errSecParam, errSecNotAvailable, errSecInteractionNotAllowed])
+        func `however a rule with biometrics is refused, the device's passcode stands alone`(_ status: OSStatus) throws {
+            device.with { $0.failures["SecItemAdd"] = [status] }
+            let item = try make(.owner([.biometrics, .devicePasscode]))
+            let control = try #require(device.withItems { items, _ in items.first?["accc"] as? SecAccessControl })
+            #expect(control.flags == .devicePasscode)
+            #expect(try confirmAndRead(item, .devicePasscode) == share)
+        }
+
         @Test func `a device without a passcode keeps no share for its owner, and says why`() throws {
             device.with { $0.passcodeSet = false }
             for steps in [Set<OwnerStep>([.devicePasscode]), [.biometrics, .devicePasscode]] {

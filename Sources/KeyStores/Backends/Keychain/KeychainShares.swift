@@ -83,7 +83,8 @@ package struct KeychainShares: ShareStore {
             }
             do {
                 try add(share, name, .owner(.currentBiometryOrPasscode), isSealed)
-            } catch let error as KeyStoreError where error.code == .unavailable || error.code == .failure {
+            } catch is KeyStoreError {
+                // In which words it is refused differs by system and by where: the rule, the keychain, the Enclave.
                 try? place(name).delete()
                 try add(share, name, .owner(.devicePasscode), isSealed)
             }
