@@ -61,7 +61,7 @@ package enum AgentCommand {
     static let program = "/proc/self/exe"
 
     /// What the system calls a process of the program; of one that was started by ``program`` it would be "exe".
-    static let processName = "holdfast"
+    static let processName = OwnProgram.name
 
     package static func arguments(home: String) -> [String] { [processName, "agent", "--report", "--home=\(home)"] }
 }

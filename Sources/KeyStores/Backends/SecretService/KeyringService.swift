@@ -2,6 +2,12 @@ internal import CSecret
 internal import SystemCalls
 internal import VaultFormat
 
+/// What our processes call themselves that stay behind. An agent can be the session's Secret Service: it keeps what it is given in a
+/// vault, and nothing that opens or ends a vault may lie in one.
+package enum OwnProgram {
+    package static let name = "holdfast"
+}
+
 /// The keyring service of the session as it is now: which program it is, and which keyrings it has.
 ///
 /// Made for one operation: what the library remembers of an earlier one (a session, whether a keyring is locked) it learns to
@@ -81,8 +87,15 @@ internal import VaultFormat
     deinit { unsafe keyring.call.g_object_unref(service) }
 
     /// The service of this session, with the library that asks it.
-    /// - Throws: ``KeyStoreError`` (`unavailable`, `busy`).
-    static func current() throws -> KeyringService { try KeyringService(Keyring.required()) }
+    /// - Throws: ``KeyStoreError`` (`unavailable`, `busy`); `unavailable` where the service is an agent of ours.
+    static func current() throws -> KeyringService {
+        let service = try KeyringService(Keyring.required())
+        guard service.program != OwnProgram.name else {
+            throw KeyStoreError(
+                .unavailable, "the Secret Service of this session is Holdfast itself, which is no keyring for vaults")
+        }
+        return service
+    }
 
     /// The keyring that new items go into, unlocked. A call without one would make one.
     /// - Throws: ``KeyStoreError`` (`unavailable`, `lockedOut`).
