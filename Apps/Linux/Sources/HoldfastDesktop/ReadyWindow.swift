@@ -1,5 +1,6 @@
 import CAdw
 import GtkKit
+import Holdfast
 import HoldfastUI
 
 /// The vault behind its lock: cover, pages, sheets, and what the desktop says.
