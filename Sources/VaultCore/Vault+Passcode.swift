@@ -116,7 +116,13 @@ extension Vault {
         sweepHardware(locked.header, of: header.owner, noteKey)
         try AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
         try? resetAnchor(locked.header, .own)
-        followDestruction(of: locked.header.policy)
+        if locked.header.policy.selfDestruct {
+            followDestruction(of: locked.header.policy)
+        } else {
+            // The rules may have been reset to the standard ones.
+            dropDestruction(of: locked.header)
+            try? ReceiptKeyFile.destroy(in: home)
+        }
         try install(open(locked.header, master: master, proving: .keyBound), noting: success)
         if hadPIN { log.append(.pinSet(isThere: false)) }
         takeInOpenItems()

@@ -85,7 +85,11 @@ extension Vault {
                     isKeyMade = true
                     noted = try noteDestruction(policy)
                 } else {
-                    try forgetDestruction(of: WipeKeyFile.owner(in: home, vault: vault))
+                    let genuine = try HeaderFile.read(in: home).owner
+                    let stored = WipeKeyFile.owner(in: home, vault: vault)
+                    for owner in [genuine] + (stored == genuine ? [] : [stored].compactMap { $0 }) {
+                        try forgetDestruction(of: owner)
+                    }
                 }
                 policy.selfDestruct = isOn
             }

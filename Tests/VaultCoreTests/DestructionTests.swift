@@ -165,6 +165,57 @@ import VaultStorage
         #expect(guess(5, with: try open())?.code == .attemptsExhausted)
     }
 
+    @Test func `what a switch has left that was cut off goes with the next unlock`() throws {
+        let vault = try open()
+        try vault.setSelfDestruct(true)
+        let on = try Data(contentsOf: URL(fileURLWithPath: home.path + "/receipt.key"))
+        let floors = home.store.state.withLock { $0.destructions }
+        try vault.setSelfDestruct(false)
+        try on.write(to: URL(fileURLWithPath: home.path + "/receipt.key"))
+        home.store.state.withLock { $0.destructions = floors }
+        try open().unlock("right")
+        #expect(noted.isEmpty)
+    }
+
+    @Test func `a recovery that resets the rules leaves nothing of self-destruct`() throws {
+        let home = try LevelHome()
+        let phrase = RecoveryPhraseBox(
+            try Vault.create(at: home.path, passcode: secret("right"), settings: home.settings))
+        let vault = try Vault(at: home.path, settings: home.settings)
+        try vault.setSelfDestruct(true)
+        try edit(home) { $0.attemptLimit = 4 }
+        _ = try Vault(at: home.path, settings: home.settings).recover(
+            phrase: phrase.phrase, newPasscode: secret("new"))
+        #expect(try !home.header().policy.selfDestruct)
+        #expect(home.store.state.withLock { $0.destructions.isEmpty })
+        #expect(try vault.wipeReceiptKey == nil)
+    }
+
+    @Test func `switching it off forgets it for both keys, where the folder's was taken away`() throws {
+        try open().setSelfDestruct(true)
+        try FileManager.default.removeItem(atPath: home.path + "/wipe.key")
+        try open().setSelfDestruct(false)
+        #expect(noted.isEmpty)
+    }
+
+    @Test func `a switch that is refused leaves everything as it was, in both stores`() throws {
+        let lesser = ModelStore(.file)
+        let settings: (inout VaultSettings) -> Void = { [home] in
+            $0.shareStores = { _ in ShareStores([home.store], floors: [home.store, lesser]) }
+        }
+        try open(settings).setSelfDestruct(true)
+        lesser.state.withLock { $0.isAvailable = false }
+        #expect(errorCode { try open(settings).setSelfDestruct(false) } == .shareUnavailable)
+        #expect(noted == (try floor(5)))
+        #expect(try home.header().policy.selfDestruct)
+        // The best one takes it, whatever a lesser one says.
+        lesser.state.withLock { $0.isAvailable = true }
+        try open(settings).setSelfDestruct(false)
+        lesser.state.withLock { $0.isAvailable = false }
+        try open(settings).setSelfDestruct(true)
+        #expect(noted == (try floor(5)))
+    }
+
     /// Each call of the key store fails once, in both directions.
     @Test func `what is remembered is never more than the header says, whichever call fails`() throws {
         for isOn in [true, false] {

@@ -119,8 +119,14 @@ extension ShareStores: FloorStore {
     }
 
     /// Takes a floor from every store.
-    /// - Throws: ``ShareFailure`` of the first store that could not be asked, after all were.
+    /// - Throws: ``ShareFailure`` of the first store that cannot be asked now, with nothing removed; of the first that failed, after
+    ///   all were asked.
     package func remove(_ place: FloorPlace) throws(ShareFailure) {
+        for store in floorStores {
+            do throws(ShareFailure) { _ = try store.content(of: place) } catch {
+                guard case .unavailable(.absent) = error else { throw error }
+            }
+        }
         var why: ShareFailure?
         for store in floorStores {
             do throws(ShareFailure) { try store.remove(place) } catch {

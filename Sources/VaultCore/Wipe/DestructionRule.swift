@@ -42,7 +42,12 @@ enum DestructionRule: Sendable, Hashable {
         // Nothing was ever noted for a home without a key; the question still tells whether there is a store at all.
         let owner =
             WipeKeyFile.owner(in: home, vault: header.vault) ?? HardwareOwner(vault: header.vault, home: [])
-        self.init(of: owner, settings.shareStores?(home.path))
+        let stores = settings.shareStores?(home.path)
+        self.init(of: owner, stores)
+        // A chip that the header names and that does not answer is none that is not there.
+        let namesChip =
+            header.flags.contains(.generationAnchored) || header.slots.contains { $0.flags.contains(.hardwareShare) }
+        if self == .unkept, stores?.hasFloors == true, namesChip { self = .unanswered }
     }
 
     /// - Parameter owner: Whose home it is.

@@ -38,12 +38,13 @@ extension Vault {
             return nil
         }
         do throws(ShareFailure) {
-            let present = try stores.destruction(of: owner)
-            if present != .floor(DestructionFloor(owner.vault, limit: policy.attemptLimit)) {
-                try stores.setDestruction(limit: policy.attemptLimit, of: owner)
-            }
+            let wanted = DestructionFloor(owner.vault, limit: policy.attemptLimit)
+            if try stores.destruction(of: owner) == .floor(wanted) { return owner }
         } catch {
             if case .unavailable(.absent) = error { return nil }
+            // The best store may take it, though a lesser one cannot be asked.
+        }
+        do throws(ShareFailure) { try stores.setDestruction(limit: policy.attemptLimit, of: owner) } catch {
             throw VaultError(error)
         }
         return owner
@@ -79,18 +80,32 @@ extension Vault {
         _ = try? noteDestruction(policy)
     }
 
+    /// What a key store remembers of a home whose genuine header has self-destruct off goes: a switch that was cut off, or made where
+    /// that store was not there, has left it, and an edited header would be believed by it.
+    func dropDestruction(of header: Header) {
+        guard !settings.opensOnly, let stores = shareStores, stores.hasFloors, let owner = owner(of: header),
+            let found = try? stores.destruction(of: owner), found != .none
+        else { return }
+        try? stores.removeDestruction(of: owner)
+    }
+
     /// As ``followDestruction(of:)``, for a header that an unlock has found genuine, and whose lock the caller no longer holds.
     /// Nobody waits for the key store, and nothing of it keeps the user out.
     func followDestruction(_ header: Header) {
-        guard header.policy.selfDestruct, !settings.opensOnly, shareStores?.hasFloors == true else { return }
+        // Without the rule only a switch that was cut off has left a receipt's key, and perhaps a floor.
+        guard header.policy.selfDestruct || ((try? wipeReceiptKey) ?? nil) != nil, !settings.opensOnly,
+            shareStores?.hasFloors == true, standing(of: header) != .unsettled
+        else { return }
         settings.inBackground { [self] in
-            switch DestructionRule(of: header, in: home, settings) {
-            case .unkept, .unanswered, .after(header.policy.attemptLimit): return
-            case .unknown, .after: break
+            switch (DestructionRule(of: header, in: home, settings), header.policy.selfDestruct) {
+            case (.unkept, _), (.unanswered, _), (.unknown, false): return
+            case (.after(header.policy.attemptLimit), true): return
+            case (.unknown, true), (.after, _): break
             }
-            // Under the lock: it may have been switched off since.
+            // Under the lock: it may have been switched since.
             guard let locked = try? LockedHeader(in: home), locked.header == header else { return }
-            followDestruction(of: header.policy)
+            guard !header.policy.selfDestruct else { return followDestruction(of: header.policy) }
+            dropDestruction(of: header)
         }
     }
 }

@@ -86,7 +86,9 @@ extension Vault {
             pinWasRemoved: old.pinSlot != nil, ownerWasRemoved: old.slots.contains { $0.kind == .deviceOwner })
         let costs = try newCosts(header)
         let tier = try tier(of: header.passcodeSlot)
+        let before = WipeKeyFile.owner(in: home, vault: header.vault)
         try header.belong(to: WipeKeyFile.make(in: home, vault: header.vault), verified.keys.headerKeys)
+        if header.policy.selfDestruct { try? forgetDestruction(of: before) }
         if let tier {
             let maker = shareMaker(tier, header, verified.keys)
             header.set(

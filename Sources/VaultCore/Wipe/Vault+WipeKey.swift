@@ -43,7 +43,10 @@ extension Vault {
     ) throws(VaultError) {
         switch standing {
         case .own: return
-        case .copy: try header.belong(to: WipeKeyFile.make(in: home, vault: header.vault), keys)
+        case .copy:
+            let before = WipeKeyFile.owner(in: home, vault: header.vault)
+            try header.belong(to: WipeKeyFile.make(in: home, vault: header.vault), keys)
+            if header.policy.selfDestruct { try? forgetDestruction(of: before) }
         case .unsettled: throw .hardwareUnclaimed
         }
     }

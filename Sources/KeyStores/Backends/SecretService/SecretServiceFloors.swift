@@ -37,7 +37,8 @@ package struct SecretServiceFloors: FloorStore {
     package func remove(_ place: FloorPlace) throws(ShareFailure) {
         try shareFailures(in: kind) {
             let keyring = try KeyringService.current()
-            try keyring.clear(place.text)
+            // One that is there says where it lies; only where there is none a locked keyring may hide it.
+            guard try keyring.lookUp(place.text, { _ in true }) == nil else { return try keyring.clear(place.text) }
             guard !keyring.hasLocked else { throw ShareFailure.unavailable(.locked) }
             _ = try keyring.openStandard()
         }
