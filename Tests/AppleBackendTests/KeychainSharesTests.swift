@@ -176,7 +176,8 @@ extension AppleBackends {
         }
 
         @Test(arguments: [errSecAuthFailed, errSecParam, errSecNotAvailable, errSecInteractionNotAllowed])
-        func `however a rule with biometrics is refused, the device's passcode stands alone`(_ status: OSStatus) throws {
+        func `however a rule with biometrics is refused, the device's passcode stands alone`(_ status: OSStatus) throws
+        {
             device.with { $0.failures["SecItemAdd"] = [status] }
             let item = try make(.owner([.biometrics, .devicePasscode]))
             let control = try #require(device.withItems { items, _ in items.first?["accc"] as? SecAccessControl })

@@ -68,6 +68,18 @@ import Testing
                 """, "\(result.text) \(result.errors)")
     }
 
+    /// What it keeps lies in the vault that it serves.
+    @Test func `the agent as the session's keyring is none for a vault's own share`() throws {
+        let result = try run(
+            #"""
+            "$HOLDFAST" slots add device --passcode-fd 5 5< passcode > out 2>&1; echo "code $?"
+            grep -c 'Holdfast itself' out
+            "$HOLDFAST" lock --shut-down > /dev/null
+            "$HOLDFAST" passcode verify --passcode-fd 5 5< passcode > /dev/null; echo "opens $?"
+            """#)
+        #expect(result.text == "code 1\n1\nopens 0\n", "\(result.text) \(result.errors)")
+    }
+
     @Test func `wrong passcodes are counted, and without an answer nothing is found`() throws {
         let result = try run(
             #"""

@@ -45,7 +45,8 @@ import Holdfast
         #expect(status["selfDestruct"] as? Bool == true)
         #expect(status["receiptKey"] as? String == key)
         #expect(status["remembered"] is NSNull, "no key store is there")
-        #expect(try sandbox.run("self-destruct", "status").text.contains("vouched for    by nothing outside of the folder"))
+        #expect(
+            try sandbox.run("self-destruct", "status").text.contains("vouched for    by nothing outside of the folder"))
         #expect(try sandbox.run("status").text.contains("self-destruct  on; 5 more wrong passcodes destroy this vault"))
         let first = try sandbox.run("get", "greeting", passcode: "wrong 1")
         #expect(first.code == 3)

@@ -148,7 +148,8 @@ extension Vault.DestructionMemory {
         case .forgotten:
             "not by the TPM or keyring, so the limit closes the vault and destroys nothing; the next unlock through the agent "
                 + "or the app changes that"
-        case .unanswered: "unknown, since the key store cannot be asked now; until it can, the limit only closes the vault"
+        case .unanswered:
+            "unknown, since the key store cannot be asked now; until it can, the limit only closes the vault"
         case .unkept: "by nothing outside of the folder: whoever can write there can have the vault destroyed"
         }
     }
