@@ -38,6 +38,10 @@ private func check(_ request: Request, _ input: [UInt8]) {
     case .credential(_, _, let range), .importSSH(_, let range):
         require(range.upperBound == input.count - Frame.size, "attributes lie elsewhere")
         payload = range.count
+    case .identity(let call):
+        guard case .request(_, let range) = call.action else { break }
+        require(!range.isEmpty && range.upperBound == input.count - Frame.size, "a request's JSON lies elsewhere")
+        payload = range.count
     case .answer(let range):
         require(range == 0..<input.count - Frame.size, "an answer lies elsewhere")
         payload = range.count

@@ -20,7 +20,7 @@ package struct FloorProfile: Sendable, Hashable {
 /// By what a floor is found in a store: never a path, and nothing of it is secret.
 package struct FloorPlace: Sendable, Hashable {
     /// What is remembered there.
-    package enum Kind: String, Sendable, Hashable, CaseIterable {
+    package enum Kind: String, Sendable, Hashable {
         /// A profile's vault, and its level.
         case level = "floor"
         /// That a home's vault destroys itself, and after how many wrong passcodes.

@@ -80,8 +80,8 @@ extension Vault {
         _ = try? noteDestruction(policy)
     }
 
-    /// What a key store remembers of a home whose genuine header has self-destruct off goes: a switch that was cut off, or made where
-    /// that store was not there, has left it, and an edited header would be believed by it.
+    /// Has the key store forget a home whose genuine header has self-destruct off. A switch that was cut off or a reset of the rules
+    /// may have left a floor, by which an edited header would be believed.
     func dropDestruction(of header: Header) {
         guard !settings.opensOnly, let stores = shareStores, stores.hasFloors, let owner = owner(of: header),
             let found = try? stores.destruction(of: owner), found != .none
