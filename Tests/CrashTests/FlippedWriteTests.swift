@@ -10,6 +10,8 @@ import VaultStorage
 /// pages over which it writes to memory that is not its own, or gives up: no child ends by a signal.
 @Suite(.seeded) struct FlippedWriteTests {
     private static let pageSize = 4_096
+    /// Where the first page's state ends, and the second one's: the number of its last page, and of its transaction.
+    private static let numbers = 136..<152
 
     /// Up to three changes of one order, most of them where a page says what is where in it.
     private static func order(_ good: [UInt8], _ generator: inout SeededGenerator) -> String {
@@ -39,8 +41,12 @@ import VaultStorage
         var outcomes: [String: Int] = [:]
         let child = try Child(["flip-write", home.scratch.home, home.scratch.clock.path])
         #expect(try child.expect() == "ready")
-        for _ in 0..<count {
-            let order = FlippedWriteTests.order(good, &generator)
+        // How far the database reaches is what every write begins with: each of those bytes, at its highest bit and all of it.
+        let states = FlippedWriteTests.numbers.flatMap { byte in
+            [128, 255].map { "\(byte) \($0) \(byte + FlippedWriteTests.pageSize) \($0)" }
+        }
+        let random = (0..<count).map { _ in FlippedWriteTests.order(good, &generator) }
+        for order in states + random {
             try child.send(order)
             var last: String?
             while let line = try child.line() {
@@ -60,7 +66,7 @@ import VaultStorage
         #expect(!codes.contains { $0.hasPrefix("untyped") }, "\(outcomes)")
         #expect(codes.isSuperset(of: ["done", "damaged"]))
         let told = outcomes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }.joined(separator: ", ")
-        TestRun.report("write", "\(count) databases with changed heads of pages: \(told)")
+        TestRun.report("write", "\(states.count + count) databases with changed heads of pages: \(told)")
     }
 }
 #endif

@@ -12,7 +12,9 @@ enum DatabaseMap {
     private static let spared = 64 << 20
 
     /// What is asked for, in turn: twice what is used or the whole room, then half of that room, and so on.
+    /// - Parameter used: Also where it says too much, the sizes are within the limit.
     static func sizes(used: UInt64, room: Int, limit: UInt64) -> [Int] {
+        let used = min(used, limit)
         var sizes: [Int] = []
         var rooms = [max(used, UInt64(room)), UInt64(room)]
         while let last = rooms.last, last > granularity { rooms.append(last / 2) }
@@ -21,7 +23,7 @@ enum DatabaseMap {
             if size > used, sizes.last != Int(size) { sizes.append(Int(size)) }
         }
         // A database that is as large as it can be is only read, or becomes smaller.
-        return sizes.isEmpty ? [Int(max(limit, used))] : sizes
+        return sizes.isEmpty ? [Int(limit)] : sizes
     }
 
     /// Whether the system gives so much beside what it has given: LMDB takes away the old map before it asks for the new one, and
@@ -48,39 +50,50 @@ extension DatabaseExclusion {
         if isMapLost.load(ordering: .relaxed) { throw .noAddressSpace }
     }
 
-    /// Bytes of the database's pages and of the map, for the thread that writes or has the monitor.
-    func extent() -> (used: UInt64, map: UInt64) {
+    private var info: MDB_envinfo {
         var info = unsafe MDB_envinfo()
         unsafe mdb_env_info(handle, &info)
+        return unsafe info
+    }
+
+    /// Bytes of the map, for the thread that writes or has the monitor.
+    var mapSize: UInt64 { unsafe UInt64(truncatingIfNeeded: info.me_mapsize) }
+
+    /// Bytes of the database's pages and of the map, for the thread that writes or has the monitor.
+    ///
+    /// The number of pages stands in a file that may have been changed since it was checked.
+    /// - Throws: `damaged` where no database has so many.
+    func extent() throws(VaultError) -> (used: UInt64, map: UInt64) {
+        let info = unsafe info
         let last = unsafe UInt64(truncatingIfNeeded: info.me_last_pgno)
-        return unsafe ((last &+ 1) &* pageSize, UInt64(truncatingIfNeeded: info.me_mapsize))
+        guard last < UInt64(name.limit) / pageSize else { throw DatabasePages.notWhole }
+        return unsafe ((last + 1) * pageSize, UInt64(truncatingIfNeeded: info.me_mapsize))
     }
 
     /// Whether the newest state has pages that are not mapped, as another process wrote them.
-    /// - Throws: `damaged` where no database has so many.
+    /// - Throws: `damaged`.
     func isBeyondMap() throws(VaultError) -> Bool {
-        let (used, map) = extent()
-        guard used > map else { return false }
-        guard used <= UInt64(name.limit) else { throw DatabasePages.notWhole }
-        return true
+        let (used, map) = try extent()
+        return used > map
     }
 
     /// The largest size above that of now that the system gives; nil when it gives none.
-    private func largerSize() -> Int? {
-        let (used, map) = extent()
+    /// - Throws: `damaged`.
+    private func largerSize() throws(VaultError) -> Int? {
+        let (used, map) = try extent()
         return DatabaseMap.sizes(
             used: used, room: room.load(ordering: .relaxed), limit: UInt64(name.limit)
         ).first { UInt64($0) > map && DatabaseMap.isPossible($0, file) }
     }
 
     /// Grows the map before a transaction, so that what it writes fits. No transaction can grow it from within.
-    /// - Throws: `busy`, `outOfMemory`: after a transaction that did not fit. Without need nobody is kept.
+    /// - Throws: `busy`, `outOfMemory`: after a transaction that did not fit. Without need nobody is kept. `damaged`.
     func makeRoom(patience: Int) throws(VaultError) {
-        let (used, map) = extent()
+        let (used, map) = try extent()
         let room = room.load(ordering: .relaxed)
         let isNeeded = isFull.exchange(false, ordering: .relaxed)
         guard map < UInt64(name.limit), isNeeded || map < used + UInt64(room) / 2 else { return }
-        guard let size = largerSize() else {
+        guard let size = try largerSize() else {
             if isNeeded { throw .noAddressSpace }
             return
         }
@@ -95,10 +108,10 @@ extension DatabaseExclusion {
         guard isFull.load(ordering: .relaxed) else { return false }
         let isPossible = monitor.withLock { _ in
             guard !isMapLost.load(ordering: .relaxed) else { return false }
-            let map = extent().map
+            let map = mapSize
             guard map < UInt64(name.limit) else { return false }
             room.store(Int(clamping: max(map, UInt64(room.load(ordering: .relaxed)) * 2)), ordering: .relaxed)
-            return largerSize() != nil
+            return (try? largerSize()) != nil
         }
         if !isPossible { isFull.store(false, ordering: .relaxed) }
         return isPossible
@@ -108,7 +121,7 @@ extension DatabaseExclusion {
     func noteFull() -> VaultError {
         isFull.store(true, ordering: .relaxed)
         // The map is there for as long as the transaction.
-        let isAtLimit = extent().map >= UInt64(name.limit)
+        let isAtLimit = mapSize >= UInt64(name.limit)
         return isAtLimit ? .database(MDB_MAP_FULL, "writing") : .noAddressSpace
     }
 
@@ -124,14 +137,14 @@ extension DatabaseExclusion {
         guard isMine else { return .writer }
         defer { endWriting() }
         guard try isBeyondMap() else { return .growth }
-        guard let size = largerSize() else { throw .noAddressSpace }
+        guard let size = try largerSize() else { throw .noAddressSpace }
         guard try grow(to: size, patience: DatabaseExclusion.patience) else { throw Obstacle.readers.error }
         return .growth
     }
 
     /// The same where no transaction is under way, in the monitor.
     func growAlone() throws(VaultError) {
-        guard let size = largerSize() else { throw .noAddressSpace }
+        guard let size = try largerSize() else { throw .noAddressSpace }
         try setMapSize(size)
     }
 
