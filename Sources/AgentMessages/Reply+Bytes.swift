@@ -128,6 +128,7 @@ extension AgentStatus {
         isUnlocked = try cursor.flag(bytes, "flags")
         locksIn = try cursor.optional(bytes, UInt64.self, "time")
         connections = try cursor.integer(bytes, UInt32.self)
+        locks = try cursor.integer(bytes, UInt32.self)
     }
 
     func write(_ writer: inout Writer) {
@@ -135,5 +136,6 @@ extension AgentStatus {
         writer.flag(isUnlocked)
         writer.optional(locksIn)
         writer.integer(connections)
+        writer.integer(locks)
     }
 }

@@ -146,12 +146,15 @@ package struct AgentStatus: Sendable, Hashable {
     package let locksIn: UInt64?
     /// Clients that are connected, with the one that asks.
     package let connections: UInt32
+    /// How often it has locked since it began: what was open at one number and is at another was shut between.
+    package let locks: UInt32
 
-    package init(process: UInt32, isUnlocked: Bool, locksIn: UInt64?, connections: UInt32) {
+    package init(process: UInt32, isUnlocked: Bool, locksIn: UInt64?, connections: UInt32, locks: UInt32) {
         self.process = process
         self.isUnlocked = isUnlocked
         self.locksIn = locksIn
         self.connections = connections
+        self.locks = locks
     }
 }
 

@@ -126,8 +126,8 @@ import VaultFormat
         ),
         (.failure(Failure(code: "wrongPasscode", reason: "wrong", remainingAttempts: 4, retryAfter: .max)), 0),
         (.welcome(version: 1, process: .max, program: "0.1.0"), 0),
-        (.status(AgentStatus(process: 1, isUnlocked: true, locksIn: 900_000, connections: 3)), 0),
-        (.status(AgentStatus(process: 1, isUnlocked: false, locksIn: nil, connections: 1)), 0),
+        (.status(AgentStatus(process: 1, isUnlocked: true, locksIn: 900_000, connections: 3, locks: 2)), 0),
+        (.status(AgentStatus(process: 1, isUnlocked: false, locksIn: nil, connections: 1, locks: 0)), 0),
         (.unlocked(locksIn: 0), 0), (.unlocked(locksIn: nil), 0), (.ready, 0), (.piece(0..<65_536), 65_536),
         (.records([]), 0),
         (

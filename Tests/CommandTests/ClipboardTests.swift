@@ -129,6 +129,25 @@ import Testing
     }
 
     @Test(arguments: kinds)
+    func `a vault that was locked and is open again has cleared it, too`(_ kind: ClipboardPlace.Kind) throws {
+        let place = try ClipboardPlace(kind)
+        let time = KeeperTime()
+        defer { time.end() }
+        let sandbox = try opened()
+        defer { _ = try? sandbox.run("lock", "--shut-down") }
+        let copied = try sandbox.run("copy", "mail", "--clear-after=\(time)", environment: place.environment)
+        #expect(copied.code == 0, "\(copied.errors)")
+        let keeper = try #require(time.keepers.first)
+        // Between two of its looks.
+        kill(keeper, SIGSTOP)
+        #expect(try sandbox.run("lock").code == 0)
+        #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
+        kill(keeper, SIGCONT)
+        try wait("the keeper's end") { time.keepers.isEmpty }
+        #expect(try place.pasted(sandbox.sandbox)?.isEmpty ?? true)
+    }
+
+    @Test(arguments: kinds)
     func `what is copied once more has its whole time`(_ kind: ClipboardPlace.Kind) throws {
         let place = try ClipboardPlace(kind)
         let (first, second) = (KeeperTime(), KeeperTime())

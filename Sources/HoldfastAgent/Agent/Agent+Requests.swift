@@ -121,7 +121,8 @@ extension Agent {
         let now = clock.now()
         return AgentStatus(
             process: processID, isUnlocked: lock.isUnlocked,
-            locksIn: lock.due.map { $0.milliseconds(since: now) ?? 0 }, connections: UInt32(connections.count))
+            locksIn: lock.due.map { $0.milliseconds(since: now) ?? 0 }, connections: UInt32(connections.count),
+            locks: lock.locks)
     }
 
     /// The next part of a value that is being stored. Each is answered, so that an error is met at once.

@@ -159,9 +159,13 @@ package struct AgentLock {
 
     /// The prompt that the machine began last.
     private var prompt: UInt64?
+    /// How often it has shut.
+    private(set) package var locks: UInt32 = 0
 
     private mutating func run(_ event: LockMachine.Event, _ now: BootInstant) -> LogLockReason? {
         var reason: LogLockReason?
+        let wasUnlocked = isUnlocked
+        defer { if wasUnlocked, !isUnlocked { locks &+= 1 } }
         for effect in machine.handle(event, at: now) {
             switch effect {
             case .dropKeys: reason = .idle

@@ -67,11 +67,12 @@ package struct AgentClient: ~Copyable {
         return status
     }
 
-    /// Whether its vault is open; false too where it has ended or does not answer within some seconds.
-    package var isStillUnlocked: Bool {
+    /// How often it has locked while its vault is open; nil where it is locked, has ended or does not answer within some seconds.
+    package var locksWhileOpen: UInt32? {
         setPatience(5)
         defer { setPatience(AgentClient.patience) }
-        return (try? status().isUnlocked) == true
+        guard let status = try? status(), status.isUnlocked else { return nil }
+        return status.locks
     }
 
     /// Version of the protocol, process and program of the agent.

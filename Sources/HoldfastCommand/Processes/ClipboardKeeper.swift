@@ -154,6 +154,7 @@ final class ClipboardKeeper {
 struct FollowedLock: ~Copyable {
     let isFollowed: Bool
     private let agent: AgentClient?
+    private let locks: UInt32?
 
     /// - Parameter home: Of the agent's vault; nil to follow none.
     init(_ home: String?) {
@@ -163,15 +164,21 @@ struct FollowedLock: ~Copyable {
         } else {
             agent = nil
         }
+        locks = FollowedLock.locks(agent)
     }
 
-    /// Whether the vault is locked, or its agent has gone.
+    private static func locks(_ agent: borrowing AgentClient?) -> UInt32? {
+        switch agent {
+        case .some(let agent): agent.locksWhileOpen
+        case .none: nil
+        }
+    }
+
+    /// Whether the vault is locked or was since, or its agent has gone.
     var isClosed: Bool {
         guard isFollowed else { return false }
-        switch agent {
-        case .some(let agent): return !agent.isStillUnlocked
-        case .none: return true
-        }
+        guard let locks, FollowedLock.locks(agent) == locks else { return true }
+        return false
     }
 }
 
