@@ -193,13 +193,26 @@ int darwin_poll(struct darwin_pollfd *files, uint32_t count, int milliseconds) {
 
 // MARK: Memory
 
+// Of all its devices but the oldest Macs.
+#define PAGE 16384
+
 void *darwin_mmap(void *at, size_t size, int protection, int flags, int file, int64_t offset) {
     // An app gets a few gigabytes of address space (realm-swift 8337: a map fails at 2.3 GB).
     if (size > (size_t)2 << 30) {
         errno = ENOMEM;
         return MAP_FAILED;
     }
-    return mmap(at, size, protection, flags, file, offset);
+    if (at != NULL) return mmap(at, size, protection, flags, file, offset);
+    // Begins at one of its pages. What is mapped before and behind goes again.
+    char *room = mmap(NULL, size + PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (room == MAP_FAILED) return room;
+    char *begin = (char *)(((uintptr_t)room + PAGE - 1) / PAGE * PAGE);
+    size_t whole = (size + 4095) / 4096 * 4096;
+    if (begin > room) munmap(room, begin - room);
+    if (room + size + PAGE > begin + whole) munmap(begin + whole, room + size + PAGE - begin - whole);
+    void *map = mmap(begin, size, protection, flags | MAP_FIXED, file, offset);
+    if (map == MAP_FAILED) munmap(begin, whole);
+    return map;
 }
 int darwin_munmap(void *at, size_t size) { return munmap(at, size); }
 int darwin_mprotect(void *at, size_t size, int protection) { return mprotect(at, size, protection); }
@@ -245,7 +258,7 @@ int darwin_nanosleep(const struct darwin_timespec *time, struct darwin_timespec 
 }
 int darwin_usleep(uint32_t microseconds) { return usleep(microseconds); }
 uint32_t darwin_sleep(uint32_t seconds) { return sleep(seconds); }
-long darwin_sysconf(int name) { return sysconf(name); }
+long darwin_sysconf(int name) { return name == _SC_PAGESIZE ? PAGE : sysconf(name); }
 int darwin_sysctlbyname(const char *name, void *old, size_t *size, void *value, size_t count) {
     if (strcmp(name, "kern.bootsessionuuid") != 0 || value != NULL) { errno = ENOENT; return -1; }
     char text[37] = {0};

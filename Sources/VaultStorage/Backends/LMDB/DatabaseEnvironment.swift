@@ -136,7 +136,7 @@ package struct DatabaseName: Sendable {
         let lockFile = try DatabaseEnvironment.lockFile(name, home)
         self.name = name
         self.identity = identity
-        if !isNew && identity.size < UInt64(2 * sysconf(Int32(_SC_PAGESIZE))) {
+        if !isNew && identity.size < UInt64(2 * DatabasePages.smallestPage) {
             throw .damaged("\(name.file) is too short")
         }
         frontState = Atomic(isNew ? .max : try DatabaseEnvironment.checkFront(of: name, in: home))

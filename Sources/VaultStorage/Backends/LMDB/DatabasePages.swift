@@ -47,6 +47,8 @@ package struct DatabasePages: ~Copyable {
     static let noPage = UInt64.max
     static let headerSize = 16
     static let deepest = 24
+    /// A database has the pages of the system that made it, wherever it is opened.
+    static let smallestPage = 4096
     private static let largestPage = 65536
     /// No value of ours is larger.
     static let largestValue = 2 << 20

@@ -1,1 +1,0 @@
-// The module's one header is its module; SwiftPM wants a source.
