@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 let settingsWithoutVisibility: [SwiftSetting] = [
@@ -35,14 +35,16 @@ let linuxLibraryNames = [
     "CPQ", "CHiredis",
 ]
 let appleLibraryNames = ["CPlatform", "CZlib", "CSQLite"]
-/// C libraries that come as packages where no system has them.
-let packagedLibraryNames = ["CLMDB", "CArgon2"]
+/// C libraries that come as packages where no system has them: one under names of ours, one whose module has ours.
+let wrappedLibraryNames = ["CLMDB"]
+let packagedLibraries: [String: Target.Dependency] = ["CArgon2": .product(name: "CArgon2", package: "argon2")]
 let systemLibraryNames = isApple ? appleLibraryNames : linuxLibraryNames
-let libraryNames = isApple ? appleLibraryNames + packagedLibraryNames : linuxLibraryNames
+let libraryNames = isApple ? appleLibraryNames + wrappedLibraryNames : linuxLibraryNames
 
 func library(_ name: String, _ dependencies: [String] = [], c libraries: [String] = []) -> Target {
     let all = dependencies + libraries.filter(libraryNames.contains)
-    return .target(name: name, dependencies: all.map { .byName(name: $0) }, swiftSettings: settings)
+    let packaged = isApple ? libraries.compactMap { packagedLibraries[$0] } : []
+    return .target(name: name, dependencies: all.map { .byName(name: $0) } + packaged, swiftSettings: settings)
 }
 
 func tests(_ name: String, _ dependencies: [String]) -> Target {
@@ -489,21 +491,16 @@ if isApple {
 if isApple {
     package.dependencies +=
         checksApple
-        ? ["CLMDB", "phc-winner-argon2"].map { .package(path: "\(standIns)/Packages/\($0)") }
+        ? ["CLMDB", "argon2"].map { .package(path: "\(standIns)/Packages/\($0)") }
         : [
-            .package(url: "https://github.com/agisboye/CLMDB.git", exact: "0.9.33"),
-            .package(
-                url: "https://github.com/P-H-C/phc-winner-argon2.git",
-                revision: "16d3df698db2486dde480b09a732bf9bf48599f9"),
+            .package(url: "https://github.com/agisboye/CLMDB.git", .upToNextMinor(from: "0.9.33")),
+            // Tags of its authors are dates. This copy of their sources has a version; another one is to be compared first.
+            .package(url: "https://github.com/youjinp/argon2.git", "0.0.2"..<"0.0.3"),
         ]
-    package.targets += [
+    package.targets.append(
         .target(
             name: "CLMDB", dependencies: [.product(name: "LMDB", package: "CLMDB")],
-            path: "Support/AppleLibraries/CLMDB"),
-        .target(
-            name: "CArgon2", dependencies: [.product(name: "argon2", package: "phc-winner-argon2")],
-            path: "Support/AppleLibraries/CArgon2"),
-    ]
+            path: "Support/AppleLibraries/CLMDB"))
 }
 // What an app's privacy report asks of the library.
 for target in package.targets where target.name == "Holdfast" {
@@ -517,7 +514,7 @@ if checksApple {
     package.dependencies.append(.package(path: standIns))
     // Given as a flag, so that the test runner that SwiftPM generates does not find a Darwin: it would ask for XCTest.
     let darwin = "-fmodule-map-file=\(Context.packageDirectory)/\(standIns)/Darwin/module.modulemap"
-    for target in package.targets where target.type != .system && !packagedLibraryNames.contains(target.name) {
+    for target in package.targets where target.type != .system && !wrappedLibraryNames.contains(target.name) {
         target.dependencies.append(.product(name: "AppleInterfaces", package: "AppleInterfaces"))
         if ["HoldfastViews", "ViewTests"].contains(target.name) {
             target.dependencies.append(.product(name: "AppleViews", package: "AppleInterfaces"))
