@@ -137,8 +137,30 @@ extension AppleBackends {
             let release = OwnerRelease(.biometrics, try secret(secondShare))
             #expect(
                 failure { _ = try store.read(item, of: vault, after: release) } == .notConfirmed, "not the system's")
-            #expect(try store.revoke(item, of: vault) == .gone, "without asking")
+            let asked = device.with(\.prompts).count
+            #expect(
+                failure {
+                    _ = try store.make(secret(share), as: item.name, under: .nobodyAsked(.whileUnlocked)) { _ in }
+                } == .nameTaken, "what may not be read is there")
+            #expect(try store.revoke(item, of: vault) == .gone)
+            #expect(device.with(\.prompts).count == asked, "without asking")
             #expect(failure { _ = try confirmAndRead(item, .devicePasscode) } == .lost(.notThere))
+        }
+
+        @Test func `a share that stays and may not be changed is not called gone, and nobody is asked`() throws {
+            let item = try make(.owner([.biometrics, .devicePasscode]))
+            device.with { $0.failures["SecItemDelete"] = [errSecNotAvailable] }
+            #expect(failure { _ = try store.revoke(item, of: vault) } != nil)
+            #expect(try confirmAndRead(item, .devicePasscode) == share)
+            #expect(device.with(\.prompts).count == 1)
+        }
+
+        /// Set up later, and changed later.
+        @Test func `what was made for the device's passcode alone opens by it where there is a face now`() throws {
+            device.with { $0.biometryEnrolled = false }
+            let item = try make(.owner([.devicePasscode]))
+            device.with { $0.biometryEnrolled = true }
+            #expect(try confirmAndRead(item, .devicePasscode) == share)
         }
 
         /// What a prompt that was confirmed is worth for a change, where there is no share of the owner's yet.

@@ -38,6 +38,8 @@ extension AppleBackends {
             // One prompt is one sample, for the sensor only.
             #expect(keeper.nonMatches == (code == -1 && step == .biometrics ? 1 : 0))
             #expect(device.with(\.prompts).map(\.policy) == [step == .biometrics ? 1 : ScriptedDevice.passcodeAlone])
+            // An empty title takes the button away.
+            #expect(device.with(\.prompts).map(\.fallbackTitle) == [step == .biometrics ? "" : nil])
             #expect(device.with(\.liveContexts) == 0, "a context was left")
         }
 
@@ -68,7 +70,7 @@ extension AppleBackends {
                 #expect(release.proof != nil && device.with(\.liveContexts) == 1)
             default: Issue.record("not released")
             }
-            #expect(device.with(\.prompts) == [.init(policy: 1, reason: "Zum Öffnen")])
+            #expect(device.with(\.prompts) == [.init(policy: 1, reason: "Zum Öffnen", fallbackTitle: "")])
             #expect(device.with(\.liveContexts) == 0, "the context outlives the release")
         }
 
@@ -106,7 +108,10 @@ extension AppleBackends {
             let owner = Offering(isOffered)
             let outcome = OwnerAuthenticator.standard.confirm(.biometrics, keeper: try armedKeeper(), owner)
             #expect(Came(outcome) == .cancelled && owner.wished.isCancelled == isOffered)
-            #expect(device.with(\.prompts) == [.init(policy: 1, reason: "To open your notes")])
+            #expect(
+                device.with(\.prompts) == [
+                    .init(policy: 1, reason: "To open your notes", fallbackTitle: isOffered ? nil : "")
+                ])
         }
 
         @Test func turningAwayEndsThePrompt() async throws {

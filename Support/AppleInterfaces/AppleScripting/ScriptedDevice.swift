@@ -21,10 +21,16 @@ public final class ScriptedDevice: @unchecked Sendable {
     /// In place of a policy: the device's passcode is asked for, and no face before.
     public static let passcodeAlone = 100
 
+    /// In place of a policy: the keychain asked by itself.
+    public static let keychainPrompt = 101
+
     public struct Prompt: Sendable, Equatable {
         public var policy: Int
         public var reason: String
-        public init(policy: Int, reason: String) { (self.policy, self.reason) = (policy, reason) }
+        public var fallbackTitle: String?
+        public init(policy: Int, reason: String, fallbackTitle: String? = nil) {
+            (self.policy, self.reason, self.fallbackTitle) = (policy, reason, fallbackTitle)
+        }
     }
 
     /// A key that never leaves the Enclave.
@@ -94,6 +100,20 @@ public final class ScriptedDevice: @unchecked Sendable {
 
     public func withItems<Result>(_ body: (inout [[String: Any]], inout State) throws -> Result) rethrows -> Result {
         try lock.withLock { try body(&items, &state) }
+    }
+
+    /// The keychain asks for the owner of an item, in a context that may prompt or because it was given none.
+    /// - Returns: What it answers then.
+    public func askByKeychain(_ reason: String) -> Int32 {
+        let answer = with { state -> Answer in
+            state.prompts.append(.init(policy: ScriptedDevice.keychainPrompt, reason: reason))
+            return state.answers.isEmpty ? .failure(-1) : state.answers.removeFirst()
+        }
+        switch answer {
+        case .success: return 0
+        case .failure(-2), .failure(-4), .waitsForInvalidation: return -128
+        case .failure, .stranger: return -25293
+        }
     }
 
     /// Notes the call, and takes the status that a test wants it to return.

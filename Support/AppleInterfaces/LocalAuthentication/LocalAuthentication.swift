@@ -61,9 +61,12 @@ public class LADomainState {
 
 /// Deliberately not `Sendable`: the SDK does not promise it, so our code must not need it.
 open class LAContext: NSObject {
+    /// What the owner gave.
+    private enum Proof { case biometrics, passcode }
+
     private let lock = NSLock()
     private var invalidated = false
-    private var satisfied: LAPolicy?
+    private var proved: Proof?
     private var pending: (@Sendable (Bool, (any Error)?) -> Void)?
     private var password: Data?
 
@@ -102,22 +105,25 @@ open class LAContext: NSObject {
         _ policy: LAPolicy, localizedReason: String, reply: @escaping @Sendable (Bool, (any Error)?) -> Void
     ) {
         precondition(!localizedReason.isEmpty, "the system raises an exception for an empty reason")
-        if let failure = obstacle(to: policy) { return deliver(policy, .failure(failure.rawValue), to: reply) }
-        ask(policy, policy.rawValue, localizedReason, reply)
+        // "If biometry is available, enrolled, and not disabled, the system uses that first" (deviceOwnerAuthentication).
+        let isPasscode = obstacle(to: .deviceOwnerAuthenticationWithBiometrics) != nil
+        let proof = isPasscode ? Proof.passcode : .biometrics
+        if let failure = obstacle(to: policy) { return deliver(proof, .failure(failure.rawValue), to: reply) }
+        ask(proof, policy.rawValue, localizedReason, reply)
     }
 
     private func ask(
-        _ policy: LAPolicy, _ name: Int, _ reason: String, _ reply: @escaping @Sendable (Bool, (any Error)?) -> Void
+        _ proof: Proof, _ name: Int, _ reason: String, _ reply: @escaping @Sendable (Bool, (any Error)?) -> Void
     ) {
         if interactionNotAllowed {
-            return deliver(policy, .failure(LAError.Code.notInteractive.rawValue), to: reply)
+            return deliver(proof, .failure(LAError.Code.notInteractive.rawValue), to: reply)
         }
         let answer = ScriptedDevice.current.with { state -> ScriptedDevice.Answer in
-            state.prompts.append(.init(policy: name, reason: reason))
+            state.prompts.append(.init(policy: name, reason: reason, fallbackTitle: localizedFallbackTitle))
             return state.answers.isEmpty ? .failure(LAError.Code.authenticationFailed.rawValue) : state.answers.removeFirst()
         }
         if answer == .waitsForInvalidation { return lock.withLock { pending = reply } }
-        deliver(policy, answer, to: reply)
+        deliver(proof, answer, to: reply)
     }
 
     /// Asks for what the rule names, and for nothing else.
@@ -128,9 +134,9 @@ open class LAContext: NSObject {
         precondition(!localizedReason.isEmpty, "the system raises an exception for an empty reason")
         precondition(accessControl.flags == .devicePasscode, "nothing else is asked for here")
         if let failure = obstacle(to: .deviceOwnerAuthentication) {
-            return deliver(.deviceOwnerAuthentication, .failure(failure.rawValue), to: reply)
+            return deliver(.passcode, .failure(failure.rawValue), to: reply)
         }
-        ask(.deviceOwnerAuthentication, ScriptedDevice.passcodeAlone, localizedReason, reply)
+        ask(.passcode, ScriptedDevice.passcodeAlone, localizedReason, reply)
     }
 
     open func invalidate() {
@@ -156,9 +162,9 @@ open class LAContext: NSObject {
     }
 
     private func deliver(
-        _ policy: LAPolicy, _ answer: ScriptedDevice.Answer, to reply: @escaping @Sendable (Bool, (any Error)?) -> Void
+        _ proof: Proof, _ answer: ScriptedDevice.Answer, to reply: @escaping @Sendable (Bool, (any Error)?) -> Void
     ) {
-        if answer == .success { lock.withLock { satisfied = policy } }
+        if answer == .success { lock.withLock { proved = proof } }
         DispatchQueue.global().async {
             switch answer {
             case .success: reply(true, nil)
@@ -172,22 +178,14 @@ open class LAContext: NSObject {
 
 extension LAContext: ScriptedAuthentication {
     public func satisfy(biometrics: Bool, passcode: Bool) -> Int32 {
-        let (isDead, proof) = lock.withLock { (invalidated, satisfied) }
+        let (isDead, proof) = lock.withLock { (invalidated, proved) }
         if isDead { return -25293 }
         switch proof {
-        case .deviceOwnerAuthenticationWithBiometrics where biometrics: return 0
-        case .deviceOwnerAuthentication where passcode: return 0
+        case .biometrics where biometrics: return 0
+        case .passcode where passcode: return 0
         default: break
         }
         if interactionNotAllowed { return -25308 }
-        let answer = ScriptedDevice.current.with { state -> ScriptedDevice.Answer in
-            state.prompts.append(.init(policy: passcode ? 2 : 1, reason: localizedReason))
-            return state.answers.isEmpty ? .failure(-1) : state.answers.removeFirst()
-        }
-        switch answer {
-        case .success: return 0
-        case .failure(-2), .failure(-4), .waitsForInvalidation: return -128
-        case .failure, .stranger: return -25293
-        }
+        return ScriptedDevice.current.askByKeychain(localizedReason)
     }
 }

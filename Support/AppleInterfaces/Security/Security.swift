@@ -132,9 +132,25 @@ public func SecItemAdd(_ attributes: CFDictionary, _ result: UnsafeMutablePointe
         if items.contains(where: { item in identity.allSatisfy { (item[$0] as? String) == (new[$0] as? String) } }) {
             return errSecDuplicateItem
         }
-        items.append(new)
+        items.append(new.filter { !$0.key.hasPrefix("u_") })
         return errSecSuccess
     }
+}
+
+/// Whether an item is given out, changed or told to be there. "If this key is not specified, and if the item requires
+/// authentication, a new context will be created" (kSecUseAuthenticationContext): then the system asks by itself.
+private func release(_ item: [String: Any], _ query: [String: Any]) -> OSStatus {
+    guard let control = item["accc"] as? SecAccessControl else { return errSecSuccess }
+    let flags = control.flags
+    // The system gives up what the changed enrollment was to release; a passcode beside it still does.
+    let isStale = flags.contains(.biometryCurrentSet) && control.enrollment != ScriptedDevice.current.with(\.enrollment)
+    let passcode = !flags.isDisjoint(with: [.userPresence, .devicePasscode])
+    if isStale, !passcode { return errSecItemNotFound }
+    let biometrics = !isStale && !flags.isDisjoint(with: [.userPresence, .biometryAny, .biometryCurrentSet])
+    guard let context = query["u_AuthCtx"] as? any ScriptedAuthentication else {
+        return ScriptedDevice.current.askByKeychain("")
+    }
+    return context.satisfy(biometrics: biometrics, passcode: passcode)
 }
 
 public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePointer<CFTypeRef?>?) -> OSStatus {
@@ -147,27 +163,22 @@ public func SecItemCopyMatching(_ query: CFDictionary, _ result: UnsafeMutablePo
         return (errSecSuccess, item)
     }
     guard status == errSecSuccess, let found else { return status }
+    let answer = release(found, query)
+    if answer != errSecSuccess { return answer }
     guard query["r_Data"] as? Bool == true else { return errSecSuccess }
-    if let control = found["accc"] as? SecAccessControl {
-        let flags = control.flags
-        // The system gives up what the changed enrollment was to release; a passcode beside it still does.
-        let isStale =
-            flags.contains(.biometryCurrentSet) && control.enrollment != ScriptedDevice.current.with(\.enrollment)
-        let passcode = !flags.isDisjoint(with: [.userPresence, .devicePasscode])
-        if isStale, !passcode { return errSecItemNotFound }
-        let biometrics = !isStale && !flags.isDisjoint(with: [.userPresence, .biometryAny, .biometryCurrentSet])
-        guard let context = query["u_AuthCtx"] as? any ScriptedAuthentication else {
-            return errSecInteractionNotAllowed
-        }
-        let answer = context.satisfy(biometrics: biometrics, passcode: passcode)
-        if answer != errSecSuccess { return answer }
-    }
     result?.pointee = (found["v_Data"] as? Data).map { NSData(data: $0) }
     return errSecSuccess
 }
 
 public func SecItemUpdate(_ query: CFDictionary, _ attributesToUpdate: CFDictionary) -> OSStatus {
     let (query, change) = (dictionary(query), dictionary(attributesToUpdate))
+    let found = ScriptedDevice.current.withItems { items, state in
+        items.first { isGood(query) && matches($0, query) && !locked($0, state) }
+    }
+    if let found {
+        let answer = release(found, query)
+        if answer != errSecSuccess { return answer }
+    }
     return ScriptedDevice.current.withItems { items, state in
         if let status = ScriptedDevice.noteCall("SecItemUpdate", &state) { return status }
         guard isGood(query),

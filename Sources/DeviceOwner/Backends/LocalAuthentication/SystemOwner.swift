@@ -44,7 +44,7 @@ struct SystemOwner: OwnerBackend {
     func confirm(
         _ conversation: any OwnerConversation, until deadline: UInt64, onNonMatch: () -> Bool
     ) -> OwnerVerdict {
-        let attempt = SystemAttempt(words, for: conversation)
+        let attempt = SystemAttempt(words, step, for: conversation)
         let (verdict, wantsOther) = attempt.run(step, conversation.cancellation, until: deadline)
         if wantsOther, conversation.offersOther { conversation.requestOther() }
         // The system allows three tries and reports only the end: one prompt, one non-match.
@@ -62,12 +62,13 @@ package final class SystemAttempt: OwnerProof, @unchecked Sendable {
     private let context = LAContext()
     private let reason: String
 
-    init(_ words: OwnerAuthenticator.Words, for conversation: any OwnerConversation) {
+    init(_ words: OwnerAuthenticator.Words, _ step: OwnerStep, for conversation: any OwnerConversation) {
         // An empty one raises an exception.
         reason = conversation.reason.flatMap { $0.isEmpty ? nil : $0 } ?? words.reason
         context.localizedCancelTitle = words.cancel
-        // The way down is the fallback policy's business, not the prompt's: its button is there only where the policy goes on.
-        context.localizedFallbackTitle = conversation.offersOther ? nil : ""
+        // The way down is the fallback policy's business, not the prompt's: the face's button is there only where the policy goes on.
+        // A prompt for the passcode keeps its own, which may be what leads to it.
+        context.localizedFallbackTitle = step == .biometrics && !conversation.offersOther ? "" : nil
         context.localizedReason = reason
     }
 
@@ -129,19 +130,16 @@ private func isCode(_ code: LAError.Code, _ error: NSError) -> Bool {
 }
 
 extension OwnerStep {
-    /// What asks for the device's passcode alone: the policy for the device's owner would ask for a face first, which was asked for
-    /// or left a moment ago. Nil where the policy is right; a Mac's takes a watch, too.
+    /// What asks for the device's passcode alone, as the items do that it releases. The policy for the device's owner takes a face or a
+    /// finger first where there is one, and a Mac's takes a watch: with neither such an item is released. Nil where the policy is right:
+    /// it has the button for another way, and releases what biometrics do.
     fileprivate var rule: SecAccessControl? {
-        #if os(macOS)
-        nil
-        #else
         guard self == .devicePasscode else { return nil }
         var error: Unmanaged<CFError>?
         let rule = unsafe SecAccessControlCreateWithFlags(
             kCFAllocatorDefault, kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly, .devicePasscode, &error)
         unsafe error?.release()
         return rule
-        #endif
     }
 
     fileprivate var policy: LAPolicy {

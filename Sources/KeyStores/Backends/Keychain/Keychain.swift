@@ -1,5 +1,6 @@
 #if canImport(Security)
 internal import Foundation
+internal import LocalAuthentication
 internal import SecretMemory
 internal import Security
 
@@ -68,10 +69,9 @@ struct Keychain {
     /// Reads a value of 32 bytes with the context that the owner was confirmed in. It shows no prompt.
     /// - Throws: ``KeyStoreError``.
     func share(of account: String, context: AnyObject?) throws(KeyStoreError) -> SecretBytes {
-        var query = query(account)
+        var query = query(account, context)
         query[kSecReturnData as String] = true
         query[kSecMatchLimit as String] = kSecMatchLimitOne
-        if let context { query[kSecUseAuthenticationContext as String] = context }
         var result: CFTypeRef?
         try Keychain.check(unsafe SecItemCopyMatching(query as CFDictionary, &result))
         guard let value = result as? Data, value.count == 32 else {
@@ -118,15 +118,30 @@ struct Keychain {
         return control
     }
 
-    private func query(_ account: String) -> [String: Any] {
+    private func query(_ account: String, _ context: AnyObject? = nil) -> [String: Any] {
+        Keychain.query(service: Keychain.service, account: account, group: group, context: context)
+    }
+
+    /// What finds one item, or makes it.
+    /// - Parameter context: In which the owner was confirmed. Where a query brings none, the system makes one that asks by itself, from
+    ///   whatever thread: so each brings one, and asks nobody.
+    static func query(service: String, account: String, group: String?, context: AnyObject?) -> [String: Any] {
         var query: [String: Any] = [
             kSecClass as String: kSecClassGenericPassword,
-            kSecAttrService as String: Keychain.service,
+            kSecAttrService as String: service,
             kSecAttrAccount as String: account,
             kSecUseDataProtectionKeychain as String: true,
+            kSecUseAuthenticationContext as String: context ?? silentContext(),
         ]
         if let group { query[kSecAttrAccessGroup as String] = group }
         return query
+    }
+
+    /// A context that shows no prompt.
+    static func silentContext() -> LAContext {
+        let context = LAContext()
+        context.interactionNotAllowed = true
+        return context
     }
 
     /// What an answer of the keychain means. None of them means that the wrong person tried: `errSecAuthFailed` also

@@ -18,21 +18,14 @@ struct KeychainPlace {
     /// The access group of app and extensions; nil for the app's own.
     let group: String?
 
-    private var query: [String: Any] {
-        var query: [String: Any] = [
-            kSecClass as String: kSecClassGenericPassword,
-            kSecAttrService as String: service,
-            kSecAttrAccount as String: account,
-            kSecUseDataProtectionKeychain as String: true,
-        ]
-        if let group { query[kSecAttrAccessGroup as String] = group }
-        return query
+    private func query(_ context: AnyObject? = nil) -> [String: Any] {
+        Keychain.query(service: service, account: account, group: group, context: context)
     }
 
     /// - Returns: False when the name is taken.
     /// - Throws: ``KeyStoreError``.
     func add(_ value: Data, _ protection: Protection) throws(KeyStoreError) -> Bool {
-        var attributes = query
+        var attributes = query()
         switch protection {
         case .whileUnlocked:
             attributes[kSecAttrAccessible as String] = kSecAttrAccessibleWhenUnlockedThisDeviceOnly
@@ -51,14 +44,15 @@ struct KeychainPlace {
         return true
     }
 
-    /// Whether there is such an item, without reading it.
-    /// - Throws: ``KeyStoreError``; `lockedOut` where the system does not say it now.
+    /// Whether there is such an item, without reading it. One that its owner would have to be asked for is there.
+    /// - Throws: ``KeyStoreError``.
     func isThere() throws(KeyStoreError) -> Bool {
-        var query = query
+        var query = query()
         query[kSecMatchLimit as String] = kSecMatchLimitOne
         var nothing: CFTypeRef?
         let status = unsafe SecItemCopyMatching(query as CFDictionary, &nothing)
         if status == errSecItemNotFound { return false }
+        if status == errSecInteractionNotAllowed || status == errSecInteractionRequired { return true }
         try Keychain.check(status)
         return true
     }
@@ -66,10 +60,9 @@ struct KeychainPlace {
     /// Reads it with the context that the owner was confirmed in. It shows no prompt.
     /// - Throws: ``KeyStoreError``.
     func read(context: AnyObject?) throws(KeyStoreError) -> Data {
-        var query = query
+        var query = query(context)
         query[kSecReturnData as String] = true
         query[kSecMatchLimit as String] = kSecMatchLimitOne
-        if let context { query[kSecUseAuthenticationContext as String] = context }
         var result: CFTypeRef?
         try Keychain.check(unsafe SecItemCopyMatching(query as CFDictionary, &result))
         guard let value = result as? Data else {
@@ -81,7 +74,7 @@ struct KeychainPlace {
     /// - Returns: False when there is none.
     /// - Throws: ``KeyStoreError``.
     func replace(with value: Data) throws(KeyStoreError) -> Bool {
-        let status = SecItemUpdate(query as CFDictionary, [kSecValueData as String: value] as CFDictionary)
+        let status = SecItemUpdate(query() as CFDictionary, [kSecValueData as String: value] as CFDictionary)
         if status == errSecItemNotFound { return false }
         try Keychain.check(status)
         return true
@@ -90,7 +83,7 @@ struct KeychainPlace {
     /// Forgets it; one that is gone already is fine.
     /// - Throws: ``KeyStoreError``.
     func delete() throws(KeyStoreError) {
-        let status = SecItemDelete(query as CFDictionary)
+        let status = SecItemDelete(query() as CFDictionary)
         if status != errSecItemNotFound { try Keychain.check(status) }
     }
 
@@ -101,12 +94,12 @@ struct KeychainPlace {
         let scratch = KeychainPlace(service: "org.holdfast.probe", account: UUID().uuidString, group: group)
         do throws(KeyStoreError) {
             guard try scratch.add(Data([1]), .whileUnlocked) else { return true }
-            let isThere = try scratch.isThere()
+            let isSame = try scratch.read(context: nil) == Data([1])
             try scratch.delete()
-            return isThere
+            return isSame
         } catch {
             try? scratch.delete()
-            if error.code == .lockedOut { return false }
+            if error.code == .lockedOut || error.code == .notFound { return false }
             throw error
         }
     }

@@ -38,8 +38,7 @@ enum EnclaveSeal {
     /// - Parameter context: In which the owner was confirmed. It shows no prompt.
     static func open(_ content: [UInt8], name: ShareName, context: AnyObject?) throws -> SecretBytes {
         guard let parts = CountedParts.parse(content, from: 0, count: 2) else { throw ShareFailure.lost(.replaced) }
-        let silent = LAContext()
-        silent.interactionNotAllowed = true
+        let silent = Keychain.silentContext()
         defer { silent.invalidate() }
         let key = try enclaveErrors {
             try SecureEnclave.P256.KeyAgreement.PrivateKey(

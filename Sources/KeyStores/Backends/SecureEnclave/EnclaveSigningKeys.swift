@@ -79,8 +79,7 @@ package struct EnclaveSigningKeys: SigningKeyStore {
 
     /// A context that carries the authorisation and shows no prompt.
     private func context(_ authorisation: borrowing SecretBytes) -> LAContext {
-        let context = LAContext()
-        context.interactionNotAllowed = true
+        let context = Keychain.silentContext()
         var password = authorisation.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Data($0) } }
         context.setCredential(password, type: .applicationPassword)
         // The context has its own copy, which goes with `invalidate`.
