@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 // No strict memory safety here: every call of GTK takes a raw pointer, and a mark on each line would say nothing. Raw

@@ -1,5 +1,5 @@
 # The command with its agent, and the identity server. Never built with Nix: `nix-instantiate --parse` reads it, and that is all.
-# Swift 6.2 or newer has to be passed as `swift` and `swiftpm`; what nixpkgs has may be older.
+# Swift 6.3 or newer has to be passed as `swift` and `swiftpm`; what nixpkgs has may be older.
 #
 #   nix-build -E 'with import <nixpkgs> { }; callPackage ./packaging/nix/package.nix { }'
 { lib
