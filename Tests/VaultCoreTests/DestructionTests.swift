@@ -177,21 +177,6 @@ import VaultStorage
         #expect(noted.isEmpty)
     }
 
-    @Test func `switched off where no key store was, it is forgotten with the next unlock that has one`() throws {
-        try open().setSelfDestruct(true)
-        let floors = noted
-        try open { $0.shareStores = nil }.setSelfDestruct(false)
-        #expect(noted == floors)
-        home.store.state.withLock { $0.isAvailable = false }
-        try open().unlock("right")
-        home.store.state.withLock { $0.isAvailable = true }
-        #expect(noted == floors)
-        try open().unlock("right")
-        #expect(noted.isEmpty)
-        try edit { $0.selfDestruct = true }
-        #expect(guess(5, with: try open())?.code == .attemptsExhausted)
-    }
-
     @Test func `a recovery that resets the rules leaves nothing of self-destruct`() throws {
         let home = try LevelHome()
         let phrase = RecoveryPhraseBox(

@@ -80,38 +80,32 @@ extension Vault {
         _ = try? noteDestruction(policy)
     }
 
-    /// Whether a key store remembers anything of the home that this header, which is genuine, and the folder's key agree on. A switch
-    /// that was cut off, one where no key store was there, or a reset of the rules may have left it with a header that has
-    /// self-destruct off; by it an edited header would be believed.
-    private func remembered(of header: Header) -> (stores: ShareStores, owner: HardwareOwner)? {
+    /// Has the key store forget a home whose genuine header has self-destruct off. A switch that was cut off or a reset of the rules
+    /// may have left a floor, by which an edited header would be believed.
+    func dropDestruction(of header: Header) {
         guard !settings.opensOnly, let stores = shareStores, stores.hasFloors, let owner = owner(of: header),
             let found = try? stores.destruction(of: owner), found != .none
-        else { return nil }
-        return (stores, owner)
-    }
-
-    /// Has the key store forget a home whose genuine header has self-destruct off.
-    func dropDestruction(of header: Header) {
-        guard let found = remembered(of: header) else { return }
-        try? found.stores.removeDestruction(of: found.owner)
+        else { return }
+        try? stores.removeDestruction(of: owner)
     }
 
     /// As ``followDestruction(of:)``, for a header that an unlock has found genuine, and whose lock the caller no longer holds.
     /// Nobody waits for the key store, and nothing of it keeps the user out.
     func followDestruction(_ header: Header) {
-        guard !settings.opensOnly, shareStores?.hasFloors == true, standing(of: header) != .unsettled else { return }
+        // Without the rule only a switch that was cut off has left a receipt's key, and perhaps a floor.
+        guard header.policy.selfDestruct || ((try? wipeReceiptKey) ?? nil) != nil, !settings.opensOnly,
+            shareStores?.hasFloors == true, standing(of: header) != .unsettled
+        else { return }
         settings.inBackground { [self] in
-            if header.policy.selfDestruct {
-                switch DestructionRule(of: header, in: home, settings) {
-                case .unkept, .unanswered, .after(header.policy.attemptLimit): return
-                case .unknown, .after: break
-                }
-            } else if remembered(of: header) == nil {
-                return
+            switch (DestructionRule(of: header, in: home, settings), header.policy.selfDestruct) {
+            case (.unkept, _), (.unanswered, _), (.unknown, false): return
+            case (.after(header.policy.attemptLimit), true): return
+            case (.unknown, true), (.after, _): break
             }
             // Under the lock: it may have been switched since.
             guard let locked = try? LockedHeader(in: home), locked.header == header else { return }
-            header.policy.selfDestruct ? followDestruction(of: header.policy) : dropDestruction(of: header)
+            guard !header.policy.selfDestruct else { return followDestruction(of: header.policy) }
+            dropDestruction(of: header)
         }
     }
 }
