@@ -2,4 +2,4 @@ internal import HoldfastCommand
 internal import SystemCalls
 
 Entry.prepare()
-exit(TourCommand.run().rawValue)
+endProcess(with: TourCommand.run().rawValue)

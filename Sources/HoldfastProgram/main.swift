@@ -1,4 +1,4 @@
 internal import HoldfastCommand
 internal import SystemCalls
 
-exit(Entry.start())
+endProcess(with: Entry.start())

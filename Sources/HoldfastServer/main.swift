@@ -2,4 +2,4 @@ internal import SecretMemory
 internal import SystemCalls
 
 ProcessHardening.apply()
-exit(ServerEntry.run().rawValue)
+endProcess(with: ServerEntry.run().rawValue)

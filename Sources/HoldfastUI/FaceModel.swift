@@ -104,7 +104,7 @@ public final class FaceModel {
 
     package convenience init(
         at path: String, face: String, ending: Ending = .message,
-        leave: @escaping @MainActor () -> Void = { exit(0) },
+        leave: @escaping @MainActor () -> Void = { endProcess(with: 0) },
         open: @escaping @Sendable (String) throws(VaultError) -> HoldfastApp
     ) {
         self.init(at: path, face: face, ending: ending, leave: leave, .assistant(open))
@@ -112,7 +112,7 @@ public final class FaceModel {
 
     package init(
         at path: String, face: String, ending: Ending = .message,
-        leave: @escaping @MainActor () -> Void = { exit(0) }, reason: String? = nil, _ way: Way
+        leave: @escaping @MainActor () -> Void = { endProcess(with: 0) }, reason: String? = nil, _ way: Way
     ) {
         self.path = path
         self.face = face

@@ -1,3 +1,10 @@
+/// Ends the process at once, as `exit(3)` does but without the libraries' own ends: these give up what a thread that nobody joins may
+/// be using, and it would end by a signal.
+package func endProcess(with code: Int32) -> Never {
+    fflush(nil)
+    _exit(code)
+}
+
 /// A thread that nobody joins, for work that blocks, such as asking a device, a person or a network: the threads of the
 /// concurrency runtime are few and must not wait. It goes when its work is done.
 package enum DetachedThread {

@@ -2,6 +2,7 @@ import Foundation
 import RealParts
 import TestSupport
 import Testing
+import VaultCore
 
 /// A vault that asks for nothing, at the command line: its key in a real TPM, in a real keyring, in a file.
 @Suite(.patient) struct DeviceLevelTests {
@@ -177,6 +178,21 @@ import Testing
         let environment = keyring.environment.merging(["HOME": sandbox.path]) { $1 }
             .merging(DeviceLevelTests.noTPM) { $1 }
         try climb(environment, store: "secretService")
+    }
+
+    /// Each of these commands asks the keyring in the background whether it vouches for self-destruct, and waits for no answer.
+    @Test(.enabled(if: SessionKeyring.isInstalled, "gnome-keyring or dbus-daemon is not installed"))
+    func `a command that ends while the keyring is asked ends in order`() throws {
+        let keyring = try SessionKeyring()
+        let environment = keyring.environment.merging(["HOME": sandbox.path]) { $1 }
+            .merging(DeviceLevelTests.noTPM) { $1 }
+        let sandbox = try Sandbox(prepared: true)
+        let vault = try Vault(at: sandbox.home)
+        try vault.changeSelfDestruct(to: true, passcode: secret(Prepared.passcode), spending: vault.burnAttempt()) {}
+        let codes = try (0..<60).map { _ in
+            try sandbox.run("get", "greeting", passcode: Prepared.passcode, environment: environment).code
+        }
+        #expect(codes.allSatisfy { $0 == 0 }, "\(codes)")
     }
 
     @Test(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed"))

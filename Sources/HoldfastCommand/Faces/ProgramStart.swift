@@ -39,5 +39,5 @@ enum ProgramStart {
     }
 
     /// Ends this process as its child ended; the table of exit codes is for what the command itself does.
-    static func end(with code: Int32) -> Never { exit(code) }
+    static func end(with code: Int32) -> Never { endProcess(with: code) }
 }

@@ -19,7 +19,9 @@ enum Main {
             window?.present()
         }
         window = nil
-        exit(status)
+        // Not `exit`: threads that ask a key store may still be using what it gives up.
+        fflush(nil)
+        _exit(status)
     }
 
     /// Is a pinentry program until the one that asks has gone.
