@@ -295,7 +295,7 @@ extension Vault {
     private func beginMoving() throws(VaultError) -> Int {
         let vault = try gate.enter()
         defer { gate.leave() }
-        _ = try vault.queue.perform { session throws(VaultError) in session.touch() }
+        _ = try vault.queue.perform(isRepeatable: true) { session throws(VaultError) in session.touch() }
         return Int(clamping: try RecordReader(vault.keys.records, vault.database).root().count)
     }
 
@@ -309,7 +309,8 @@ extension Vault {
         var files: [RecordName] = []
         var misfits = 0
         var next: [UInt8]?
-        let released = try vault.queue.perform { session throws(VaultError) in
+        let released = try vault.queue.perform(isRepeatable: true) { session throws(VaultError) in
+            (files, misfits) = ([], 0)
             let found = try session.outdated(from: start, limit: Vault.movedAtOnce)
             next = found.next
             for lookup in found.records {

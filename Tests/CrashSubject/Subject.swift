@@ -12,8 +12,8 @@ import VaultStorage
         guard words.count >= 3 else { usage() }
         let (home, clock, rest) = (words[1], FileClock(words[2]), Array(words.dropFirst(3)))
         ProcessHardening.apply()
-        let locks = unsafe getenv("HOLDFAST_TEST_LOCKS").map { unsafe String(cString: $0) }
-        if locks == "own" { DatabaseLocks.chooseOwn() }
+        if setting("HOLDFAST_TEST_LOCKS") == "own" { DatabaseLocks.chooseOwn() }
+        if let room = setting("HOLDFAST_TEST_ROOM").flatMap({ Int($0) }) { DatabaseName.chooseRoom(room) }
         do {
             guard try run(words[0], home, clock, rest) else { usage() }
         } catch {
@@ -21,6 +21,10 @@ import VaultStorage
             exit(1)
         }
         exit(0)
+    }
+
+    private static func setting(_ name: String) -> String? {
+        unsafe getenv(name).map { unsafe String(cString: $0) }
     }
 
     private static func usage() -> Never {

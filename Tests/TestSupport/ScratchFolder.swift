@@ -8,7 +8,7 @@ package final class ScratchFolder: Sendable {
 
     /// - Parameter name: What it is for, as part of its name.
     package init(_ name: String = "tests") throws {
-        TestRun.chooseLocks()
+        TestRun.chooseDatabases()
         // What the kernel calls it: tests compare paths with what processes report.
         let parent = URL(fileURLWithPath: NSTemporaryDirectory()).resolvingSymlinksInPath().path
         path = "\(parent)/holdfast-\(name)-\(UUID().uuidString.prefix(8))"

@@ -50,9 +50,12 @@ package enum TestRun {
     /// Entries of the security log after which the vaults of tests begin another file of it.
     package static let entriesPerSegment = min(TestExtent.entriesPerSegment, LogFormat.entriesPerSegment)
 
-    /// Before a test opens a vault: `HOLDFAST_TEST_LOCKS=own` has databases locked as on Apple's systems. The subjects that
-    /// tests start read the same.
-    package static func chooseLocks() { if environment["HOLDFAST_TEST_LOCKS"] == "own" { DatabaseLocks.chooseOwn() } }
+    /// Before a test opens a vault: `HOLDFAST_TEST_LOCKS=own` has databases locked as on Apple's systems, `HOLDFAST_TEST_ROOM=BYTES`
+    /// has them begin with so much room. The subjects that tests start read the same.
+    package static func chooseDatabases() {
+        if environment["HOLDFAST_TEST_LOCKS"] == "own" { DatabaseLocks.chooseOwn() }
+        if let room = number("HOLDFAST_TEST_ROOM") { DatabaseName.chooseRoom(room) }
+    }
 
     /// A whole number that the run is told.
     package static func number(_ name: String) -> Int? {

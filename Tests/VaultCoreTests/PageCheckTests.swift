@@ -86,10 +86,10 @@ import Testing
     @Test func manyRecordsTakenOutAtOncePass() throws {
         let home = try TestHome()
         let vault = try home.unlocked()
-        try vault.write { session in
+        try vault.writeAgain { session in
             for number in 0..<3_000 { try unsafe session.put(pattern(1_500).span.bytes, for: "n\(number)") }
         }
-        try vault.write { session in for number in 0..<2_990 { try session.delete("n\(number)") } }
+        try vault.writeAgain { session in for number in 0..<2_990 { try session.delete("n\(number)") } }
         try PageCheckTests.check(vault)
         vault.lock()
         try vault.unlock("right")

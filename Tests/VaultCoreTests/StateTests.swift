@@ -63,7 +63,7 @@ import VaultFormat
         let vault = try home.unlocked()
         try vault.put([1], "small")
         let large = try secret(pattern(Vault.largestInlineValue))
-        try vault.write { session in
+        try vault.writeAgain { session in
             for number in 0..<4 { try large.withBytes { try session.put($0, for: "t\(number)") } }
             for number in 0..<4 { try session.delete("t\(number)") }
         }

@@ -124,7 +124,8 @@ extension Vault {
         var failure: VaultError?
         let inboxKeys = InboxKeys(vault.keys)
         do throws(VaultError) {
-            _ = try vault.queue.perform(patience: Vault.patience) { session throws(VaultError) in
+            _ = try vault.queue.perform(patience: Vault.patience, isRepeatable: true) { session throws(VaultError) in
+                (moved, failure) = (0, nil)
                 unreadable = try contents.forEach { fields, plaintext throws(VaultError) in
                     guard range.contains(fields.sequence) else { return }
                     try inboxKeys.open(fields, plaintext) { item, fields, plaintext throws(VaultError) in

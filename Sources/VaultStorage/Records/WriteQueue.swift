@@ -41,9 +41,11 @@ package final class WriteQueue: Sendable {
     }
 
     /// Runs `body` alone in a transaction on this thread: a caller's closure may belong to an actor or a thread.
+    /// - Parameter isRepeatable: Whether it bears to be run once more where it took more room than there was. A caller's runs once.
     /// - Returns: As ``join(_:)``.
     package func perform(
-        patience: Int = WriterState.patience, _ body: (inout WriteSession) throws(VaultError) -> Void
+        patience: Int = WriterState.patience, isRepeatable: Bool = false,
+        _ body: (inout WriteSession) throws(VaultError) -> Void
     ) throws(VaultError) -> [String] {
         _ = try monitor.withLock { queue throws(VaultError) in try queue.refuseNested() }
         monitor.withLock(when: { !$0.isLed }) { queue in
@@ -52,10 +54,20 @@ package final class WriteQueue: Sendable {
         }
         defer { endLead() }
         do throws(VaultError) {
-            return try transact(patience: patience, body)
+            return try isRepeatable ? fit(patience: patience, body) : transact(patience: patience, body)
         } catch {
-            // A caller's closure runs once.
-            throw writer.makesRoom() ? .roomWasMade : error
+            throw !isRepeatable && writer.makesRoom() ? .roomWasMade : error
+        }
+    }
+
+    /// As ``transact(patience:_:)``, with more room each time that it does not fit.
+    private func fit(
+        patience: Int = WriterState.patience, _ body: (inout WriteSession) throws(VaultError) -> Void
+    ) throws(VaultError) -> [String] {
+        while true {
+            do throws(VaultError) { return try transact(patience: patience, body) } catch {
+                if !writer.makesRoom() { throw error }
+            }
         }
     }
 
@@ -78,11 +90,7 @@ package final class WriteQueue: Sendable {
     package func join(_ body: (inout WriteSession) throws(VaultError) -> Void) throws(VaultError) -> [String] {
         if try leadAlone() {
             defer { endLead() }
-            while true {
-                do throws(VaultError) { return try transact(body) } catch {
-                    if !writer.makesRoom() { throw error }
-                }
-            }
+            return try fit(body)
         }
         // The closure does not outlive this call: we return only when its result is there.
         let result = withoutActuallyEscaping(body) { body in

@@ -10,7 +10,7 @@ package struct DatabaseName: Sendable {
     /// How many bytes more than it has a database can take before its map has to grow.
     package let room: Int
 
-    package static let protected = DatabaseName(file: "vault.mdb", limit: 64 << 30, room: usualRoom)
+    package static var protected: DatabaseName { DatabaseName(file: "vault.mdb", limit: 64 << 30, room: usualRoom) }
 
     package init(file: String, limit: Int, room: Int) {
         self.file = file
@@ -19,10 +19,17 @@ package struct DatabaseName: Sendable {
     }
 
     #if os(Linux) && !canImport(Darwin)
-    private static let usualRoom = 1 << 30
+    private static let chosenRoom = Atomic<Int>(1 << 30)
+    private static var usualRoom: Int { chosenRoom.load(ordering: .relaxed) }
+
+    /// Has databases that this process opens from now on begin with so much room. For tests: with little they grow all the time.
+    package static func chooseRoom(_ bytes: Int) { chosenRoom.store(bytes, ordering: .relaxed) }
     #else
     /// A phone gives a process a few gigabytes of address space.
     private static let usualRoom = 256 << 20
+
+    /// There is no choice here.
+    package static func chooseRoom(_ bytes: Int) {}
     #endif
 }
 

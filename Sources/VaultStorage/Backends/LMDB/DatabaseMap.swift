@@ -15,6 +15,8 @@ enum DatabaseMap {
     /// - Parameter used: Also where it says too much, the sizes are within the limit.
     static func sizes(used: UInt64, room: Int, limit: UInt64) -> [Int] {
         let used = min(used, limit)
+        // Tests have rooms of a few pages.
+        let granularity = min(granularity, UInt64(room))
         var sizes: [Int] = []
         var rooms = [max(used, UInt64(room)), UInt64(room)]
         while let last = rooms.last, last > granularity { rooms.append(last / 2) }
