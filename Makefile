@@ -104,6 +104,8 @@ lint:
 	@scripts/test-run-tests
 	@scripts/check-scripts
 	@scripts/check-units
+	@scripts/check-workflows
+	@scripts/test-check-workflows
 	@scripts/test-bench-compare
 	@$(BUILD_LIBRARIES)
 	@scripts/api --check
