@@ -502,8 +502,8 @@ if isApple {
             name: "CLMDB", dependencies: [.product(name: "LMDB", package: "CLMDB")],
             path: "Support/AppleLibraries/CLMDB"))
 }
-// What an app's privacy report asks of the library.
-for target in package.targets where target.name == "Holdfast" {
+// What an app's privacy report asks of the library: in the module that every product is built from.
+for target in package.targets where target.name == "SystemCalls" {
     if isApple {
         target.resources = [.copy("PrivacyInfo.xcprivacy")]
     } else {

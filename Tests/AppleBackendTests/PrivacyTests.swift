@@ -40,7 +40,7 @@ import Testing
     }
 
     @Test func `the manifest gives a reason for each category that is used, and for no other`() throws {
-        let file = PrivacyTests.root.appending(path: "Sources/Holdfast/PrivacyInfo.xcprivacy")
+        let file = PrivacyTests.root.appending(path: "Sources/SystemCalls/PrivacyInfo.xcprivacy")
         let plist = try unsafe PropertyListSerialization.propertyList(from: Data(contentsOf: file), format: nil)
         let manifest = try #require(plist as? [String: Any])
         let types = try #require(manifest["NSPrivacyAccessedAPITypes"] as? [[String: Any]])

@@ -24,14 +24,19 @@ public struct SettingsWipeTarget: WipeTarget {
     /// - Returns: How many there were.
     public func erase() throws -> Int {
         let count = values.count
-        UserDefaults.standard.removePersistentDomain(forName: suite)
+        defaults.removePersistentDomain(forName: suite)
         return count
     }
 
     /// Whether none is left.
     public func isErased() throws -> Bool { values.isEmpty }
 
-    private var values: [String: Any] { UserDefaults.standard.persistentDomain(forName: suite) ?? [:] }
+    private var values: [String: Any] { defaults.persistentDomain(forName: suite) ?? [:] }
+
+    /// A group's suite is reached by its name alone; the app's own has none but the standard one.
+    private var defaults: UserDefaults {
+        suite == Bundle.main.bundleIdentifier ? .standard : UserDefaults(suiteName: suite) ?? .standard
+    }
 }
 
 /// What an app's connections to the web have left in it, which goes with its vault: cookies, stored credentials, and the
