@@ -11,7 +11,7 @@ let package = Package(
             name: "AppleInterfaces",
             targets: ["DarwinOverGlibc", "AppleScripting", "LocalAuthentication", "Security", "CryptoKit"]),
         // Views that run. The type check has a SwiftUI of its own (scripts/check-apple).
-        .library(name: "AppleViews", targets: ["SwiftUI", "UIKit", "VisionKit", "CoreImage", "FoundationGaps"]),
+        .library(name: "AppleViews", targets: ["SwiftUI", "UIKit", "AppKit", "VisionKit", "CoreImage", "FoundationGaps"]),
     ],
     targets: [
         // Libcrypto behind a header without its types: who imports CryptoKit need not find OpenSSL.
@@ -28,6 +28,8 @@ let package = Package(
         .target(name: "FoundationGaps", path: "FoundationGaps"),
         .target(name: "CoreImage", path: "CoreImage"),
         .target(name: "UIKit", dependencies: ["CoreImage", "FoundationGaps"], path: "UIKit"),
+        // Beside UIKit, which no system has: what a Mac tells is heard in the same tests.
+        .target(name: "AppKit", path: "AppKit"),
         .target(name: "VisionKit", dependencies: ["UIKit"], path: "VisionKit"),
         // In Swift 6 mode the compiler does not emit its bindings.
         .target(

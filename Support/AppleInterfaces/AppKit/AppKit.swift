@@ -1,4 +1,5 @@
-// AppKit as far as Holdfast uses it: the pasteboard, printing, and what the session tells. The type rules, no behaviour.
+// AppKit as far as Holdfast uses it: the pasteboard, printing, and what the session tells. The type rules; of behaviour, that each
+// center is its own.
 @_exported import Foundation
 
 public final class NSPasteboard: NSObject, @unchecked Sendable {
@@ -20,7 +21,12 @@ public final class NSPasteboard: NSObject, @unchecked Sendable {
     @discardableResult public func setString(_ string: String, forType type: PasteboardType) -> Bool { true }
 }
 
-@MainActor open class NSView: NSObject { public init(frame: CGRect) {} }
+@MainActor open class NSResponder: NSObject {}
+@MainActor open class NSView: NSResponder {
+    public init(frame: CGRect) {}
+    open var window: NSWindow? { nil }
+    open func viewDidMoveToWindow() {}
+}
 @MainActor open class NSTextView: NSView {
     open var string = ""
     open var font: NSFont?
@@ -36,26 +42,32 @@ public final class NSFont: NSObject, @unchecked Sendable {
     @discardableResult open func run() -> Bool { true }
 }
 
-@MainActor open class NSWindow: NSObject {
+@MainActor open class NSWindow: NSResponder {
+    @discardableResult open func makeFirstResponder(_ responder: NSResponder?) -> Bool { true }
     open var isVisible: Bool { true }
     open var canBecomeMain: Bool { true }
     public nonisolated static let didMiniaturizeNotification = NSNotification.Name("NSWindowDidMiniaturizeNotification")
 }
-@MainActor open class NSApplication: NSObject {
-    public static var shared: NSApplication { NSApplication() }
+@MainActor open class NSApplication: NSResponder {
+    public static let shared = NSApplication()
+    public nonisolated static let didBecomeActiveNotification = NSNotification.Name("NSApplicationDidBecomeActiveNotification")
     open var windows: [NSWindow] { [] }
 }
 /// Of Foundation's, on a Mac alone.
 public final class DistributedNotificationCenter: NotificationCenter, @unchecked Sendable {
-    public static func `default`() -> DistributedNotificationCenter { DistributedNotificationCenter() }
+    private static let shared = DistributedNotificationCenter()
+    public static func `default`() -> DistributedNotificationCenter { shared }
 }
 
 @MainActor open class NSWorkspace: NSObject {
     public static let shared = NSWorkspace()
-    open nonisolated var notificationCenter: NotificationCenter { .default }
+    /// "Workspace notifications are posted to a notification center provided by the NSWorkspace object, instead of ... the default
+    /// notification center." [NSWorkspace]
+    public nonisolated let notificationCenter = NotificationCenter()
     public nonisolated static let willSleepNotification = NSNotification.Name("NSWorkspaceWillSleepNotification")
     public nonisolated static let didWakeNotification = NSNotification.Name("NSWorkspaceDidWakeNotification")
     public nonisolated static let screensDidSleepNotification = NSNotification.Name("NSWorkspaceScreensDidSleepNotification")
+    public nonisolated static let screensDidWakeNotification = NSNotification.Name("NSWorkspaceScreensDidWakeNotification")
     public nonisolated static let sessionDidResignActiveNotification = NSNotification.Name("NSWorkspaceSessionDidResignActiveNotification")
     public nonisolated static let sessionDidBecomeActiveNotification = NSNotification.Name("NSWorkspaceSessionDidBecomeActiveNotification")
 }

@@ -78,6 +78,7 @@ public struct TextField<Label: View>: Leaf {
     let inside = here.add(kind)
     label._evaluate(inside)
     inside.node.value = ({ text.read() }, { text.write($0) })
+    inside.node.isFocused = here.graph.keyboard == inside.path
 }
 extension TextField {
     public nonisolated init(text: Binding<String>, prompt: Text? = nil, axis: Axis, @ViewBuilder label: () -> Label) {
@@ -302,10 +303,43 @@ extension Image { public nonisolated init(uiImage: UIImage) { name = "" } }
     public init(rootView: Content) {
         self.rootView = rootView
         super.init(nibName: nil, bundle: nil)
-        standInContent = Screen { [weak self] in self.map { AnyView($0.rootView) } }
+        let screen = Screen(in: { [weak self] in self?.view }) { [weak self] in self.map { AnyView($0.rootView) } }
+        standInContent = screen
+        view.standInEditing = { [weak screen] in screen?.endEditing() }
     }
     public required init?(coder: NSCoder) { nil }
     public var rootView: Content
+}
+@MainActor @preconcurrency public protocol UIViewRepresentable: Leaf {
+    associatedtype UIViewType: UIView
+    associatedtype Coordinator = Void
+    typealias Context = UIViewRepresentableContext<Self>
+    @MainActor @preconcurrency func makeUIView(context: Context) -> UIViewType
+    @MainActor @preconcurrency func updateUIView(_ view: UIViewType, context: Context)
+    @MainActor @preconcurrency func makeCoordinator() -> Coordinator
+}
+extension UIViewRepresentable {
+    /// The view lives as long as it is there; it comes into the window after it was made.
+    @MainActor public func _evaluate(_ here: Evaluation) {
+        let inside = here.add(.group, "view")
+        let (graph, path) = (here.graph, inside.path)
+        let kept = graph.kept(path + "#view") { () -> Kept<(UIViewType, Context)> in
+            let context = UIViewRepresentableContext<Self>(coordinator: makeCoordinator())
+            return Kept((makeUIView(context: context), context), nil)
+        }
+        let view = kept.value.0
+        updateUIView(view, context: kept.value.1)
+        _ = graph.comes(path)
+        graph.effects.append { [weak graph] in
+            guard let window = graph?.window(), view.window !== window else { return }
+            window.addSubview(view)
+        }
+        graph.disappearances[path] = { view.removeFromSuperview() }
+    }
+}
+extension UIViewRepresentable where Coordinator == Void { public func makeCoordinator() {} }
+@MainActor @preconcurrency public struct UIViewRepresentableContext<Representable: UIViewRepresentable> {
+    public let coordinator: Representable.Coordinator
 }
 @MainActor @preconcurrency public protocol UIViewControllerRepresentable: Leaf {
     associatedtype UIViewControllerType: UIViewController
@@ -372,6 +406,17 @@ extension View {
             content(inside.add(.group, "below"))
             above._evaluate(inside.add(.group, "above"))
         }
+    }
+    public nonisolated func background<V: View>(alignment: Alignment = .center, @ViewBuilder content: () -> V) -> some View {
+        let behind = content()
+        return changed { here, content in
+            behind._evaluate(here.add(.group, "behind"))
+            content(here)
+        }
+    }
+    /// Another identity is another view: nothing is kept from one to the other.
+    public nonisolated func id<ID: Hashable>(_ id: ID) -> some View {
+        changed { here, content in content(here.step("id \(id.hashValue)")) }
     }
     /// A background behind something that fills its place is as good as a shape of that size.
     public nonisolated func background<S: ShapeStyle>(_ style: S, ignoresSafeAreaEdges edges: Edge.Set = .all)
@@ -494,10 +539,26 @@ extension View {
             }
         }
     }
+    /// "If a caller sets the value to true programmatically, then focus moves to the modified view"; false lets it go.
+    /// [View.focused(_:)]
     public nonisolated func focused(_ condition: FocusState<Bool>.Binding) -> some View {
-        marked { node in
-            guard let field = node.all.first(where: { $0.kind == .field || $0.kind == .secureField }) else { return }
-            field.isFocused = condition.wrappedValue && !field.isDisabled
+        changed { here, content in
+            let inside = here.add(.group)
+            content(inside)
+            let fields = inside.node.all.filter { $0.kind == .field || $0.kind == .secureField }
+            guard let field = fields.first else { return }
+            let (graph, wants) = (here.graph, condition.wrappedValue)
+            let before = graph.comes(inside.path) ? nil : graph.watched[inside.path] as? Bool
+            graph.watched[inside.path] = wants
+            if wants, before != true, !field.isDisabled {
+                graph.keyboard = field.path
+            } else if !wants, before == true, graph.keyboard == field.path {
+                graph.keyboard = nil
+            } else if wants, graph.keyboard != field.path {
+                // Taken by another field, or away.
+                graph.effects.append { condition.wrappedValue = false }
+            }
+            field.isFocused = graph.keyboard == field.path
             field.focus = { condition.wrappedValue = $0 }
         }
     }
@@ -611,7 +672,11 @@ extension View {
     public nonisolated func accessibilityElement(children: AccessibilityChildBehavior = .ignore) -> some View { same }
     public nonisolated func monospacedDigit() -> some View { same }
     public nonisolated func keyboardShortcut(_ key: KeyEquivalent, modifiers: EventModifiers = .command) -> some View {
-        same
+        marked { node in
+            for control in node.all where control.kind == .button || control.kind == .toggle {
+                control.shortcut = "\(key.character) \(modifiers.rawValue)"
+            }
+        }
     }
     private nonisolated var passed: Modified<Self> { same }
 }

@@ -5,6 +5,8 @@ import CoreImage
 @_exported import Observation
 #if canImport(UIKit)
 import UIKit
+#elseif canImport(AppKit)
+import AppKit
 #endif
 
 // MARK: View and builders
@@ -429,6 +431,33 @@ extension UIViewControllerRepresentable where Coordinator == Void { public func 
 @MainActor @preconcurrency public struct UIViewControllerRepresentableContext<Representable: UIViewControllerRepresentable> {
     public var coordinator: Representable.Coordinator { fatalError() }
 }
+@MainActor @preconcurrency public protocol UIViewRepresentable: View where Body == Never {
+    associatedtype UIViewType: UIView
+    associatedtype Coordinator = Void
+    typealias Context = UIViewRepresentableContext<Self>
+    @MainActor @preconcurrency func makeUIView(context: Context) -> UIViewType
+    @MainActor @preconcurrency func updateUIView(_ view: UIViewType, context: Context)
+    @MainActor @preconcurrency func makeCoordinator() -> Coordinator
+}
+extension UIViewRepresentable { public var body: Never { fatalError() } }
+extension UIViewRepresentable where Coordinator == Void { public func makeCoordinator() {} }
+@MainActor @preconcurrency public struct UIViewRepresentableContext<Representable: UIViewRepresentable> {
+    public var coordinator: Representable.Coordinator { fatalError() }
+}
+#elseif canImport(AppKit)
+@MainActor @preconcurrency public protocol NSViewRepresentable: View where Body == Never {
+    associatedtype NSViewType: NSView
+    associatedtype Coordinator = Void
+    typealias Context = NSViewRepresentableContext<Self>
+    @MainActor @preconcurrency func makeNSView(context: Context) -> NSViewType
+    @MainActor @preconcurrency func updateNSView(_ view: NSViewType, context: Context)
+    @MainActor @preconcurrency func makeCoordinator() -> Coordinator
+}
+extension NSViewRepresentable { public var body: Never { fatalError() } }
+extension NSViewRepresentable where Coordinator == Void { public func makeCoordinator() {} }
+@MainActor @preconcurrency public struct NSViewRepresentableContext<Representable: NSViewRepresentable> {
+    public var coordinator: Representable.Coordinator { fatalError() }
+}
 #endif
 
 // MARK: Modifiers
@@ -440,6 +469,9 @@ extension View {
     public nonisolated func background<S: ShapeStyle>(_ style: S, ignoresSafeAreaEdges edges: Edge.Set = .all)
         -> some View
     { Modified() }
+    public nonisolated func background<V: View>(alignment: Alignment = .center, @ViewBuilder content: () -> V) -> some View
+    { Modified() }
+    public nonisolated func id<ID: Hashable>(_ id: ID) -> some View { Modified() }
     public nonisolated func blur(radius: CGFloat, opaque: Bool = false) -> some View { Modified() }
     public nonisolated func padding(_ edges: Edge.Set = .all, _ length: CGFloat? = nil) -> some View { Modified() }
     public nonisolated func padding(_ length: CGFloat) -> some View { Modified() }
