@@ -34,7 +34,7 @@ struct Account: View {
             }
             if model.facts.identity != nil { button("Delete the account") { await model.delete() } }
             if let answer = model.answer { Text(verbatim: answer) }
-            if model.outcome?.problem != nil { Text("That failed. Nothing was changed.") }
+            if let problem = model.outcome?.problem { Text(problem) }
             if model.running != nil { ProgressView() }
         }
     }

@@ -4,55 +4,57 @@ import HoldfastUI
 import HoldfastViews
 import SwiftUI
 
-/// Settings for auto-destruct: off by default, a prompt, a confirmation, thirty seconds to cancel, and a prompt again. After five
-/// prompts that did not recognise the user the vault and the app's own settings are gone, and the process ends.
+/// Auto-destruct: off by default, a prompt, a confirmation, thirty seconds to cancel, and a prompt again. At the limit of prompts
+/// that did not recognise the user the vault is gone with all that is named here, and the process ends.
 @main
 struct AutoDestructApp: App {
-    @State private var face = FaceModel(
-        at: NSHomeDirectory() + "/Library/Application Support/holdfast", face: "ios", AutoDestructApp.options)
+    @State private var face = FaceModel(at: AutoDestructApp.support + "/holdfast", face: "ios", AutoDestructApp.options)
 
-    var body: some Scene {
-        WindowGroup { FaceView(face) { models in AutoDestructSettings(model: models.selfDestruct, lock: models.lock) } }
-    }
-
+    var body: some Scene { WindowGroup { FaceView(face) { AutoDestructSettings(models: $0) } } }
+    private static let support = NSHomeDirectory() + "/Library/Application Support"
     private static var options: FaceModel.Options {
         var options = FaceModel.Options()
-        options.wipeTargets = [SettingsWipeTarget("org.example.settings", suite: "org.example.autodestruct")]
+        options.wipeTargets = [
+            SettingsWipeTarget("org.example.settings", suite: "org.example.autodestruct"),
+            KeychainWipeTarget("org.example.tokens", service: "org.example.autodestruct"),
+            FilesWipeTarget.database("org.example.notes", at: support + "/Notes.sqlite"),
+            FilesWipeTarget.folder("org.example.pictures", at: support + "/Pictures"),
+        ]
         options.ending = .exit
         return options
     }
 }
 
 struct AutoDestructSettings: View {
-    let model: SelfDestructModel
-    let lock: LockModel
-
+    let models: AppModels
+    private var model: SelfDestructModel { models.selfDestruct }
     var body: some View {
         Form {
-            Toggle("Destroy everything after \(model.attemptLimit) failures", isOn: isOn)
-                .disabled(!model.isPossible || model.isBusy)
+            Toggle("Destroy everything", isOn: isOn).disabled(!model.isPossible || model.isBusy)
             if !model.isPossible { Text("Turn on the lock first.") }
-            if let left = lock.remainingAttempts { Text("\(left) attempts left") }
-            if case .confirming = model.step {
-                Text("This cannot be undone. Only a backup brings your data back.")
-                Button("I understand") { Task { await model.confirm() } }
+            ForEach([3, 5, 10], id: \.self) { limit in
+                Button("After \(limit) failures") { set(limit) }.disabled(model.attemptLimit == limit)
             }
+            if case .confirming = model.step { Button("I understand: it is final") { Task { await model.confirm() } } }
             if case .counting(_, let left, _) = model.step { Text("In \(left) s") }
-            if model.pending != nil {
-                Button("Cancel") { Task { await model.cancel() } }
-            }
+            if case .authenticatingAgain = model.step { Button("Confirm again") { Task { await model.finish() } } }
+            if model.pending != nil { Button("Cancel") { Task { await model.cancel() } } }
+            if case .done = model.outcome { Text("Changed.") }
+            if case .givenUp = model.outcome { Text("Nothing was changed.") }
+            if case .refused(let problem) = model.outcome { Text(problem) }
+            if let failure = models.settings.failure { Text(failure.problem) }
         }
-        .onChange(of: model.step) { _, step in
-            // The device asks at both ends; in between the user can cancel.
+        .onChange(of: model.step) { _, step in  // The device asks at both ends; in between the user can cancel.
             if case .authenticating = step { Task { await model.authenticate() } }
             if case .authenticatingAgain = step { Task { await model.finish() } }
         }
     }
-
+    private func set(_ limit: Int) {
+        models.settings.request(.attemptLimit(limit))
+        Task { await models.settings.confirm() }
+    }
     private var isOn: Binding<Bool> {
-        Binding(
-            get: { @MainActor in model.showsOn },
-            set: { @MainActor isOn in model.request(isOn ? SelfDestructChange.enable : .disable) })
+        Binding(get: { @MainActor in model.showsOn }, set: { @MainActor in model.request($0 ? .enable : .disable) })
     }
 }
 #endif

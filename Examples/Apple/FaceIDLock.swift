@@ -38,9 +38,9 @@ struct LockToggle: View {
             .alert(Text("Face ID lock was not changed"), isPresented: failed) {
                 Button("OK") { settings.failure = nil }
             } message: {
-                Text(verbatim: settings.failure?.problem == .cancelled ? "You cancelled." : "You were not recognised.")
+                if let failure = settings.failure { Text(failure.problem) }
             }
-        if settings.lockObstacle != nil { Text("Set up Face ID or a device passcode first.") }
+        if let obstacle = settings.lockObstacle { Text(.ownerUnavailable(obstacle)) }
     }
 
     private var isOn: Binding<Bool> {

@@ -1,8 +1,9 @@
 #if canImport(SwiftUI)
 import HoldfastUI
+import HoldfastViews
 import SwiftUI
 
-/// A lock screen of the app's own, over the models alone: it needs no view of Holdfast.
+/// A lock screen of the app's own, over the models alone: of Holdfast's views it takes what they say.
 @main
 struct OwnLockScreenApp: App {
     @State private var face = FaceModel(at: NSHomeDirectory() + "/Library/Application Support/holdfast", face: "ios")
@@ -37,7 +38,6 @@ struct Guarded: View {
         .onChange(of: phase, initial: true) { models.scenes.report(now, of: scene) }
         .onChange(of: models.lock.isLocked, initial: true) { if !models.lock.isLocked { Task { await models.load() } } }
     }
-
     private var now: ScenePresence.Phase { phase == .active ? .active : phase == .background ? .background : .inactive }
 }
 
@@ -46,7 +46,7 @@ struct MyLockScreen: View {
     var body: some View {
         if let stop = lock.stop { Stopped(stop: stop) }
         Button("Let me in") { Task { await lock.owner.unlock() } }.disabled(lock.owner.isUnlocking)
-        if lock.owner.problem != nil { Text("That was not you.") }
+        if let problem = lock.owner.problem { Text(problem) }
         if let left = lock.remainingAttempts { Text("\(left) attempts left") }
     }
 }

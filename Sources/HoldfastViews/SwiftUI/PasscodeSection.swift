@@ -51,7 +51,7 @@ struct PasscodeSheet: View {
                     SecureField(text: $new.typed, prompt: nil) { Text("lock.pin", bundle: .texts) }
                     SecureField(text: $new.repeated, prompt: nil) { Text("settings.pin.repeat", bundle: .texts) }
                 }
-                if let problem { Text(ProblemText.key(problem), bundle: .texts).foregroundStyle(.red) }
+                if let problem { Text(problem).foregroundStyle(.red) }
                 if isBusy { ProgressView() }
                 Button {
                     change()

@@ -1,6 +1,15 @@
 #if canImport(SwiftUI)
-internal import HoldfastUI
-internal import SwiftUI
+public import HoldfastUI
+public import SwiftUI
+
+extension Text {
+    /// What went wrong and what to do about it, in the user's language: English, German or Spanish. For an app whose screens are its
+    /// own and whose sentences need not be.
+    public init(_ problem: VaultProblem) { self.init(ProblemText.key(problem), bundle: .texts) }
+
+    /// What went wrong with an identity and what to do about it, in the user's language.
+    public init(_ problem: IdentityProblem) { self.init(IdentityText.key(problem), bundle: .texts) }
+}
 
 /// What went wrong and what to do about it: one key in `Localizable.strings` for each problem. A problem without a key does
 /// not compile.

@@ -15,7 +15,7 @@ struct ProofSheet: View {
         VStack(spacing: 20) {
             Text("settings.proof", bundle: .texts).font(.headline)
             SecureField(text: $typed, prompt: nil) { Text("lock.passcode", bundle: .texts) }.onSubmit { answer() }
-            if let problem { Text(ProblemText.key(problem), bundle: .texts).foregroundStyle(.red) }
+            if let problem { Text(problem).foregroundStyle(.red) }
             Button {
                 answer()
             } label: {

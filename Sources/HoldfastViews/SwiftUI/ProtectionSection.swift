@@ -35,7 +35,7 @@ struct ProtectionSection: View {
             if let moving = model.moving {
                 Text("protection.moving \(moving.percent)", bundle: .texts).monospacedDigit()
             }
-            if let problem = model.movingProblem { Text(ProblemText.key(problem), bundle: .texts) }
+            if let problem = model.movingProblem { Text(problem) }
         } header: {
             Text("protection.title", bundle: .texts)
         } footer: {
@@ -68,7 +68,7 @@ struct ProtectionSteps: ViewModifier {
                     Text("settings.ok", bundle: .texts)
                 }
             } message: {
-                if let failure = model.failure { Text(ProblemText.key(failure.problem), bundle: .texts) }
+                if let failure = model.failure { Text(failure.problem) }
             }
     }
 

@@ -28,7 +28,7 @@ struct ProtectionSheet: View {
                 case .phrase: phrase
                 }
                 if let failure = model.failure {
-                    Text(ProblemText.key(failure.problem), bundle: .texts).foregroundStyle(.red)
+                    Text(failure.problem).foregroundStyle(.red)
                 }
                 if model.running != nil { ProgressView() }
                 buttons

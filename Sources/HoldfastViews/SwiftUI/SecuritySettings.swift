@@ -117,7 +117,7 @@ public struct SecuritySettings: View {
                 Text("settings.ok", bundle: .texts)
             }
         } message: {
-            if let failure = models.settings.failure { Text(ProblemText.key(failure.problem), bundle: .texts) }
+            if let failure = models.settings.failure { Text(failure.problem) }
         }
         .modifier(ProtectionSteps(models: models, page: $page, sheet: sheet))
         .modifier(SelfDestructSteps(models: models, sheet: sheet))

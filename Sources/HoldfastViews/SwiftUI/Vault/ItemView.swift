@@ -41,7 +41,7 @@ public struct ItemView: View {
                     plain(value)
                 }
                 if let problem = problem ?? fields?.problem ?? value?.problem {
-                    Text(ProblemText.key(problem), bundle: .texts).foregroundStyle(.red)
+                    Text(problem).foregroundStyle(.red)
                 }
                 if isCopied { Text("copy.done", bundle: .texts).font(.caption) }
                 HStack {

@@ -40,7 +40,7 @@ public struct VaultView: View {
                 ForEach(model.items) { item in row(item) }
             } footer: {
                 if let problem = model.problem {
-                    Text(ProblemText.key(problem), bundle: .texts)
+                    Text(problem)
                 } else if model.isLoaded, model.items.isEmpty {
                     Text(model.search.isEmpty ? "item.none" : "item.notFound", bundle: .texts)
                 }
