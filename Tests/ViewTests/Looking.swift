@@ -1,3 +1,4 @@
+import Foundation
 import Holdfast
 import HoldfastUI
 import SwiftUI
@@ -63,4 +64,9 @@ extension Texts {
     static func test(_ key: String, _ language: String) -> String {
         bundle(in: .module, preferring: [language]).localizedString(forKey: key, value: nil, table: nil)
     }
+}
+
+/// Posts a notification from elsewhere: Foundation on Linux waits for observers on the main queue, also on that queue.
+@concurrent func tell(_ center: NotificationCenter, _ name: NSNotification.Name) async {
+    center.post(name: name, object: nil)
 }

@@ -3,9 +3,8 @@ internal import AppLockCore
 public import HoldfastUI
 internal import SwiftUI
 
-#if canImport(UIKit)
-internal import UIKit
-#elseif canImport(AppKit)
+// Catalyst finds an AppKit, too; what it runs in tells by UIKit.
+#if canImport(AppKit) && !targetEnvironment(macCatalyst)
 internal import AppKit
 #endif
 
@@ -14,54 +13,55 @@ internal import AppKit
 @MainActor
 public final class DeviceSignals {
     private let observers = Observers()
+    private var screen = ScreenAbsence()
+    private weak var lock: LockModel?
 
     /// Begins to listen.
-    public init(_ lock: LockModel) {
+    public convenience init(_ lock: LockModel) {
         #if canImport(UIKit)
-        // Said of devices with a passcode, some seconds after they were locked.
-        observe(.default, UIApplication.protectedDataWillBecomeUnavailableNotification, lock, .systemLocked)
-        observe(.default, UIApplication.protectedDataDidBecomeAvailableNotification, lock, .systemUnlocked)
+        self.init(lock, SystemSignal.uiKit)
         #elseif canImport(AppKit)
-        let center = NSWorkspace.shared.notificationCenter
-        observe(center, NSWorkspace.willSleepNotification, lock, .suspended)
-        observe(center, NSWorkspace.didWakeNotification, lock, .resumed)
-        observe(center, NSWorkspace.screensDidSleepNotification, lock, .systemLocked)
-        observe(center, NSWorkspace.sessionDidResignActiveNotification, lock, .userSwitchedAway)
-        observe(center, NSWorkspace.sessionDidBecomeActiveNotification, lock, .userSwitchedBack)
-        // The screen's own lock, which neither sleep nor another user tells. The names are in no manual; what they would tell besides
-        // is told above.
-        let session = DistributedNotificationCenter.default()
-        observe(session, NSNotification.Name("com.apple.screenIsLocked"), lock, .systemLocked)
-        observe(session, NSNotification.Name("com.apple.screenIsUnlocked"), lock, .systemUnlocked)
-        let token = NotificationCenter.default.addObserver(
-            forName: NSWindow.didMiniaturizeNotification, object: nil, queue: .main
-        ) { [weak lock] _ in
-            MainActor.assumeIsolated {
-                // One of several windows leaves the app in front.
-                guard !NSApplication.shared.windows.contains(where: { $0.isVisible && $0.canBecomeMain }) else {
-                    return
-                }
-                lock?.send(.minimised)
-            }
-        }
-        observers.tokens.append((.default, token))
+        self.init(lock, SystemSignal.appKit)
+        #else
+        self.init(lock, [])
         #endif
     }
 
-    private func observe(
-        _ center: NotificationCenter, _ name: NSNotification.Name, _ lock: LockModel, _ event: LockEvent
-    ) {
-        let token = center.addObserver(forName: name, object: nil, queue: .main) { [weak lock] _ in
-            MainActor.assumeIsolated { lock?.send(event) }
+    init(_ lock: LockModel, _ signals: [SystemSignal]) {
+        self.lock = lock
+        for signal in signals {
+            let center = DeviceSignals.center(signal.source)
+            let token = center.addObserver(forName: signal.name, object: nil, queue: .main) { [weak self] _ in
+                MainActor.assumeIsolated { self?.take(signal.meaning) }
+            }
+            observers.tokens.append((center, token))
         }
-        observers.tokens.append((center, token))
     }
-}
 
-/// Stops listening when it goes.
-private final class Observers {
-    var tokens: [(center: NotificationCenter, token: any NSObjectProtocol)] = []
+    private func take(_ meaning: SystemSignal.Meaning) {
+        // One of several windows leaves the app in front.
+        if meaning == .windowMinimised, DeviceSignals.hasWindowInFront { return }
+        if let event = screen.event(for: meaning) { lock?.send(event) }
+    }
 
-    deinit { for (center, token) in tokens { center.removeObserver(token) } }
+    private static func center(_ source: SystemSignal.Source) -> NotificationCenter {
+        #if canImport(AppKit) && !targetEnvironment(macCatalyst)
+        switch source {
+        case .app: .default
+        case .workspace: NSWorkspace.shared.notificationCenter
+        case .session: DistributedNotificationCenter.default()
+        }
+        #else
+        .default
+        #endif
+    }
+
+    private static var hasWindowInFront: Bool {
+        #if canImport(AppKit) && !targetEnvironment(macCatalyst)
+        NSApplication.shared.windows.contains { $0.isVisible && $0.canBecomeMain }
+        #else
+        false
+        #endif
+    }
 }
 #endif
