@@ -14,8 +14,8 @@ extension View {
         return modifier(AppLockModifier(models: models))
     }
 
-    /// Covers what this view shows while its scene is inactive or the app is locked. For sheets, which stand above the cover
-    /// of the view that presents them.
+    /// Covers what this view shows while its scene is inactive, and shows the lock screen in its place while the app is locked. For
+    /// sheets, which stand above the cover and the lock screen of the view that presents them.
     public func covered(by models: AppModels) -> some View { modifier(CoverModifier(models: models)) }
 
     /// Shows this view only while its scene is in front and not recorded, whether the app lock is on or off and whatever the
@@ -28,26 +28,11 @@ struct AppLockModifier: ViewModifier {
     /// Stands for this scene.
     @State private var scene = SceneMark()
     @Environment(\.scenePhase) private var phase
-    @Environment(\.isCaptured) private var isCaptured
-    @Environment(\.accessibilityReduceMotion) private var reducesMotion
 
     func body(content: Content) -> some View {
-        let shown = models.cover.shown(in: ScenePresence.Phase(phase), isCaptured: isCaptured)
         content
-            .accessibilityHidden(shown != .nothing)
-            .allowsHitTesting(shown == .nothing)
-            .overlay {
-                switch shown {
-                case .nothing: EmptyView()
-                case .cover: CoverView(models.cover, isCaptured: isCaptured)
-                case .lockScreen: LockView(models.lock)
-                }
-            }
-            // The system takes its picture in the moment of the change: only what uncovers may take its time.
-            .animation(reducesMotion || shown != .nothing ? nil : .easeOut, value: shown)
-            .onChange(of: phase, initial: true) { _, now in
-                models.scenes.report(ScenePresence.Phase(now), of: scene)
-            }
+            .covered(by: models)
+            .onScenePhase { now in models.scenes.report(now, of: scene) }
             .onDisappear { models.scenes.remove(scene) }
             .onChange(of: models.lock.state, initial: true) { _, now in
                 if now == .unlocked { Task { await models.load() } }
@@ -58,27 +43,51 @@ struct AppLockModifier: ViewModifier {
 
 struct CoverModifier: ViewModifier {
     let models: AppModels
+    @State private var surroundings = Surroundings()
     @Environment(\.scenePhase) private var phase
     @Environment(\.isCaptured) private var isCaptured
+    @Environment(\.accessibilityReduceMotion) private var reducesMotion
 
     func body(content: Content) -> some View {
-        let isHidden = models.cover.shown(in: ScenePresence.Phase(phase), isCaptured: isCaptured) != .nothing
+        let shown = models.cover.shown(
+            in: surroundings.phase ?? ScenePresence.Phase(phase), isCaptured: isCaptured)
         content
-            .accessibilityHidden(isHidden)
-            .overlay { if isHidden { CoverView(models.cover, isCaptured: isCaptured) } }
+            .unreachable(shown != .nothing, in: surroundings)
+            .overlay {
+                switch shown {
+                case .nothing: EmptyView()
+                case .cover: CoverView(models.cover, isCaptured: isCaptured)
+                case .lockScreen: LockView(models.lock)
+                }
+            }
+            // The system takes its picture in the moment of the change: only what uncovers may take its time.
+            .animation(reducesMotion || shown != .nothing ? nil : .easeOut, value: shown)
     }
 }
 
 struct OnlyInFrontModifier: ViewModifier {
+    @State private var surroundings = Surroundings()
     @Environment(\.scenePhase) private var phase
     @Environment(\.isCaptured) private var isCaptured
 
     func body(content: Content) -> some View {
-        let isHidden = phase != .active || isCaptured
+        let isHidden = (surroundings.phase ?? ScenePresence.Phase(phase)) != .active || isCaptured
         content
             .privacySensitive()
-            .accessibilityHidden(isHidden)
+            .unreachable(isHidden, in: surroundings)
             .overlay { if isHidden { CoverView(style: .plain, isCaptured: isCaptured) } }
+    }
+}
+
+extension View {
+    /// Keeps what is covered out of reach: of touches, screen readers, shortcuts and the keyboard. A shortcut works wherever its
+    /// control is, unless the control is disabled; a field that has the keyboard when the cover comes would keep it.
+    fileprivate func unreachable(_ isCovered: Bool, in surroundings: Surroundings) -> some View {
+        disabled(isCovered)
+            .accessibilityHidden(isCovered)
+            .allowsHitTesting(!isCovered)
+            .located(surroundings)
+            .onChange(of: isCovered) { _, isCovered in if isCovered { surroundings.endEditing() } }
     }
 }
 
@@ -118,16 +127,4 @@ extension EnvironmentValues {
 
 /// An object for a scene, which has none of its own in SwiftUI.
 final class SceneMark {}
-
-extension ScenePresence.Phase {
-    init(_ phase: ScenePhase) {
-        self =
-            switch phase {
-            case .active: .active
-            case .inactive: .inactive
-            case .background: .background
-            @unknown default: .inactive
-            }
-    }
-}
 #endif

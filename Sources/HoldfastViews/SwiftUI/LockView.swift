@@ -19,7 +19,6 @@ public struct LockView: View {
     @State private var new = NewPasscode()
     @State private var folder: HardwareDecision?
     @State private var differs = false
-    @Environment(\.scenePhase) private var phase
     @FocusState private var isFocused: Bool
     @Environment(\.lockScreenStyle) private var style
 
@@ -74,7 +73,7 @@ public struct LockView: View {
             }
             ForEach(model.owner.offers, id: \.self) { step in ownerButton(step) }
             if let problem = model.owner.problem {
-                Text(ProblemText.key(problem), bundle: .texts).foregroundStyle(.secondary)
+                Text(problem).foregroundStyle(.secondary)
             }
             if model.owner.isDenied { DeniedRow() }
             ForEach(model.otherPrompts, id: \.self) { prompt in
@@ -98,7 +97,7 @@ public struct LockView: View {
         // One field for all of them: what was typed for one is not handed over as another.
         .onChange(of: model.prompt) { _, _ in clear() }
         // Half a passcode does not wait in memory for its user to come back.
-        .onChange(of: phase) { _, phase in if phase == .background { clear() } }
+        .onScenePhase { phase in if phase == .background { clear() } }
         .onChange(of: model.absences) { _, _ in clear() }
         .onDisappear { clear() }
     }

@@ -11,7 +11,6 @@ public struct SetupView: View {
     @State private var new = NewPasscode()
     @State private var answers: [Int: String] = [:]
     @State private var isWrong = false
-    @Environment(\.scenePhase) private var phase
 
     /// - Parameters:
     ///   - model: The assistant.
@@ -38,7 +37,7 @@ public struct SetupView: View {
                 case .finished: EmptyView()
                 }
                 if let problem = model.problem {
-                    Text(ProblemText.key(problem), bundle: .texts).foregroundStyle(.red)
+                    Text(problem).foregroundStyle(.red)
                 }
             }
             .padding()
@@ -47,7 +46,7 @@ public struct SetupView: View {
         .onlyInFront()
         .task { await Biometry.current.look() }
         .onChange(of: model.step) { _, step in if step == .finished { finished() } }
-        .onChange(of: phase) { _, phase in if phase == .background { leave() } }
+        .onScenePhase { phase in if phase == .background { leave() } }
     }
 
     @ViewBuilder private var welcome: some View {

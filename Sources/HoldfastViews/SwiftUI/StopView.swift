@@ -7,7 +7,8 @@ internal import VaultStorage
 public struct StopView: View {
     private let model: StopModel
     @State private var asksToStartOver = false
-    @Environment(\.scenePhase) private var phase
+    /// Whether the scene was not in front meanwhile.
+    @State private var hasLeft = false
 
     /// The screen of what stands in the way.
     public init(_ model: StopModel) { self.model = model }
@@ -18,7 +19,7 @@ public struct StopView: View {
             Text(StopText.title(model.reason), bundle: .texts).font(.title2).accessibilityAddTraits(.isHeader)
             Text(StopText.advice(model.reason, until: model.until), bundle: .texts).multilineTextAlignment(.center)
             if let problem = model.problem {
-                Text(ProblemText.key(problem), bundle: .texts).foregroundStyle(.red)
+                Text(problem).foregroundStyle(.red)
             }
             ForEach(model.remedies, id: \.self) { remedy in
                 Button {
@@ -32,9 +33,10 @@ public struct StopView: View {
             if model.running != nil { ProgressView() }
         }
         .padding()
-        .onChange(of: phase) { _, phase in
+        .onScenePhase { phase in
             // The device was unlocked meanwhile.
-            if phase == .active, model.reason == .notNow { perform(.tryAgain) }
+            if phase == .active, hasLeft, model.reason == .notNow { perform(.tryAgain) }
+            hasLeft = phase != .active
         }
         .confirmationDialog(
             Text("stop.startOver.confirm", bundle: .texts), isPresented: $asksToStartOver, titleVisibility: .visible

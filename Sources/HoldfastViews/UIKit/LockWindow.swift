@@ -107,17 +107,4 @@ public final class LockWindow {
         covered?.makeKey()
     }
 }
-
-extension ScenePresence.Phase {
-    /// Nil for a scene that is on its way.
-    fileprivate init?(_ state: UIScene.ActivationState) {
-        switch state {
-        case .unattached: return nil
-        case .foregroundActive: self = .active
-        case .foregroundInactive: self = .inactive
-        case .background: self = .background
-        @unknown default: self = .inactive
-        }
-    }
-}
 #endif
