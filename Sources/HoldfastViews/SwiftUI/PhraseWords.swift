@@ -20,6 +20,9 @@ struct PhraseWords: View {
     /// Lends the words; nil when they are not to be seen any more.
     let words: @MainActor () -> [String]?
     @State private var isCopied = false
+    @State private var printer = Surroundings()
+    /// Whether printing did not begin.
+    @State private var cannotPrint = false
 
     var body: some View {
         VStack(alignment: .leading, spacing: 12) {
@@ -33,11 +36,14 @@ struct PhraseWords: View {
             .onlyInFront()
             if Paper.isAvailable {
                 Button {
-                    if let words = words() { Paper.print(owner.heading, page(words)) }
+                    guard let words = words() else { return }
+                    cannotPrint = !Paper.print(owner.heading, page(words), from: printer)
                 } label: {
                     Text("phrase.print", bundle: .texts)
                 }
                 .buttonStyle(.borderedProminent)
+                .located(printer)
+                if cannotPrint { Text("phrase.print.failed", bundle: .texts).foregroundStyle(.red) }
             }
             Button {
                 guard let words = words() else { return }
