@@ -4,6 +4,7 @@ import HoldfastUI
 import SwiftUI
 import TestSupport
 import Testing
+import UIKit
 
 @testable import HoldfastViews
 
@@ -50,6 +51,24 @@ import Testing
         guard ending == .startOver else { return }
         try screen.tap("Begin a new vault")
         try await screen.until("open") { screen.pictures(Content.secret) }
+    }
+
+    @Test func `a vault that was begun anew is told of the device, and the one before is not`() async throws {
+        let device = try Device()
+        let face = await device.start(.startOver)
+        guard case .ready(let first) = face.phase else { throw Device.Failure.notReady }
+        await first.load()
+        try await device.turnLockOn(first)
+        let screen = screen(face)
+        try await screen.until("open") { screen.pictures(Content.secret) }
+        await first.lock.play(.forceLock)
+        #expect(await face.startOver() == nil)
+        guard case .ready(let second) = face.phase, second !== first else { throw Device.Failure.notReady }
+        await second.load()
+        try await device.turnLockOn(second)
+        try await screen.until("open") { screen.pictures(Content.secret) && second.lock.isEnabled }
+        await tell(.default, UIApplication.protectedDataWillBecomeUnavailableNotification)
+        try await screen.until("locked") { second.lock.isLocked }
     }
 
     @Test func `the texts are in the user's language, whatever the app itself is translated into`() throws {

@@ -21,7 +21,8 @@ public struct FaceView<Content: View>: View {
         switch face.phase {
         // A moment: what comes after it covers itself.
         case .opening: ProgressView()
-        case .ready(let models): ReadyView(models: models, content: content)
+        // Another vault is another app: nothing of the one before is kept, nor what listens to the device for it.
+        case .ready(let models): ReadyView(models: models, content: content).id(ObjectIdentifier(models))
         case .setup(let setup): SetupView(setup) { Task { await face.finishSetup() } }
         case .stopped(let stop): StopView(stop)
         case .destroyed: DestroyedView(face: face)
@@ -49,7 +50,7 @@ private struct FailedView: View {
     var body: some View {
         VStack(spacing: 20) {
             Text("stop.failed", bundle: .texts).font(.title2).accessibilityAddTraits(.isHeader)
-            Text(ProblemText.key(problem), bundle: .texts).multilineTextAlignment(.center)
+            Text(problem).multilineTextAlignment(.center)
             Button {
                 face.load()
             } label: {

@@ -43,16 +43,22 @@ public final class LockViewController: UIViewController {
 
     private func follow() {
         withObservationTracking {
-            if models.cover.shown == .nothing, presentingViewController != nil { dismiss(animated: true) }
+            leave()
         } onChange: { [weak self] in
             Task { @MainActor in self?.follow() }
         }
     }
 
-    /// Tells the screen reader that this is another screen.
+    private func leave() {
+        if models.cover.shown == .nothing, presentingViewController != nil { dismiss(animated: true) }
+    }
+
+    /// Tells the screen reader that this is another screen. Leaves where the lock was opened while it was still coming: UIKit
+    /// dismisses nothing then.
     public override func viewDidAppear(_ animated: Bool) {
         super.viewDidAppear(animated)
         UIAccessibility.post(notification: .screenChanged, argument: view)
+        leave()
     }
 }
 
