@@ -110,6 +110,25 @@ import UIKit
         try await Task.sleep(for: .milliseconds(50))
         #expect(root.presentedViewController != nil)
         controller.arrived()
-        await until { root.presentedViewController == nil }
+        #expect(root.presentedViewController == nil)
+    }
+
+    @Test func `a lock screen that was presented takes the keyboard, and no key goes on to what is below`() async throws
+    {
+        let scratch = try Scratch()
+        let models = try await scratch.models()
+        let field = TextField(text: .constant("a note"), prompt: nil) { Text(verbatim: "Note") }
+        let hosted = try Hosted(.active, field)
+        try hosted.screen.type("a note", into: "Note")
+        #expect(hosted.screen.hasKeyboard)
+        let controller = LockViewController(models)
+        let root = try #require(hosted.window.rootViewController)
+        root.present(controller, animated: true)
+        #expect(!hosted.screen.hasKeyboard)
+        var responder: UIResponder? = controller.view
+        while let here = responder {
+            #expect(here !== root)
+            responder = here.next
+        }
     }
 }

@@ -105,6 +105,8 @@ private struct Sheet: View {
         try await screen.until("locked") { screen.has("Locked") }
         try await screen.rest()
         #expect(screen.nodes(.secureField).isEmpty && !screen.hasKeyboard && !screen.strike("keys"))
+        // A prompt that came by itself has ended.
+        try await screen.until("asked") { !models.lock.owner.isUnlocking }
         device.finger.plays(.match)
         await models.lock.owner.unlock()
         try await screen.until("open") { models.cover.shown == .nothing }
@@ -112,7 +114,11 @@ private struct Sheet: View {
         #expect(try screen.shortcut("s") && !screen.find("Note").isDisabled)
     }
 
-    @Test func `a sheet of the app's own shows the lock screen, and is unlocked there`() async throws {
+    @Test(arguments: [false, true])
+    func `a sheet of the app's own shows the lock screen, and is unlocked there`(_ lastGetsKeyboard: Bool) async throws
+    {
+        Screen.lastGetsKeyboard = lastGetsKeyboard
+        defer { Screen.lastGetsKeyboard = true }
         let scratch = try Scratch()
         let models = try await scratch.open()
         let screen = try await desk(models) {}
@@ -123,7 +129,7 @@ private struct Sheet: View {
         screen.finishAnimations()
         #expect(screen.presented == ["cover"] && screen.nodes(.secureField).count == 1 && screen.hasKeyboard)
         #expect(!screen.pictures("a draft") && !screen.pictures(Content.secret))
-        try screen.type("right", into: "Passcode")
+        #expect(try screen.strike("right") && screen.find("Passcode").shown == "right", "and not the one below it")
         try screen.tap("Unlock")
         try await screen.until("open") { models.cover.shown == .nothing }
         screen.finishAnimations()

@@ -39,6 +39,17 @@ final class Surroundings {
         #endif
     }
 
+    /// Whether something is presented above this view.
+    var isBelowSheet: Bool {
+        #if canImport(UIKit)
+        var responder = view?.next
+        while let here = responder, !(here is UIViewController) { responder = here.next }
+        return (responder as? UIViewController)?.presentedViewController != nil
+        #else
+        view?.window?.attachedSheet != nil
+        #endif
+    }
+
     #if canImport(UIKit)
     fileprivate func moved() {
         guard let now = view?.window?.windowScene, now !== scene else { return }

@@ -57,7 +57,8 @@ struct CoverModifier: ViewModifier {
                 switch shown {
                 case .nothing: EmptyView()
                 case .cover: CoverView(models.cover, isCaptured: isCaptured)
-                case .lockScreen: LockView(models.lock)
+                // A sheet above it shows the lock screen too, where keys belong.
+                case .lockScreen: LockView(models.lock) { !surroundings.isBelowSheet }
                 }
             }
             // The system takes its picture in the moment of the change: only what uncovers may take its time.

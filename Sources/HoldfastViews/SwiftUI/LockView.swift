@@ -21,9 +21,16 @@ public struct LockView: View {
     @State private var differs = false
     @FocusState private var isFocused: Bool
     @Environment(\.lockScreenStyle) private var style
+    private let takesKeyboard: @MainActor () -> Bool
 
     /// The screen of this lock.
-    public init(_ model: LockModel) { self.model = model }
+    public init(_ model: LockModel) { self.init(model) { true } }
+
+    /// - Parameter takesKeyboard: Whether its field may have the keyboard when it appears.
+    init(_ model: LockModel, takesKeyboard: @escaping @MainActor () -> Bool) {
+        self.model = model
+        self.takesKeyboard = takesKeyboard
+    }
 
     /// What is shown.
     public var body: some View {
@@ -92,7 +99,7 @@ public struct LockView: View {
         .background(style.background)
         .tint(style.tint)
         .accessibilityAddTraits(.isModal)
-        .onAppear { isFocused = true }
+        .onAppear { isFocused = takesKeyboard() }
         .task { await Biometry.current.look() }
         // One field for all of them: what was typed for one is not handed over as another.
         .onChange(of: model.prompt) { _, _ in clear() }

@@ -41,6 +41,15 @@ public final class LockViewController: UIViewController {
         follow()
     }
 
+    /// What it covers gives the keyboard back.
+    public override func viewWillAppear(_ animated: Bool) {
+        super.viewWillAppear(animated)
+        presentingViewController?.view.window?.endEditing(true)
+    }
+
+    /// Where keys go that nothing here takes: not to the controller that presents it, which would act on them below the lock screen.
+    public override var next: UIResponder? { presentingViewController == nil ? super.next : viewIfLoaded?.window }
+
     private func follow() {
         withObservationTracking {
             leave()

@@ -43,6 +43,7 @@ public final class NSFont: NSObject, @unchecked Sendable {
 }
 
 @MainActor open class NSWindow: NSResponder {
+    open var attachedSheet: NSWindow? { nil }
     @discardableResult open func makeFirstResponder(_ responder: NSResponder?) -> Bool { true }
     open var isVisible: Bool { true }
     open var canBecomeMain: Bool { true }

@@ -322,7 +322,7 @@ extension UIViewRepresentable {
     /// The view lives as long as it is there; it comes into the window after it was made.
     @MainActor public func _evaluate(_ here: Evaluation) {
         let inside = here.add(.group, "view")
-        let (graph, path) = (here.graph, inside.path)
+        let (graph, path, place) = (here.graph, inside.path, here.level.controller)
         let kept = graph.kept(path + "#view") { () -> Kept<(UIViewType, Context)> in
             let context = UIViewRepresentableContext<Self>(coordinator: makeCoordinator())
             return Kept((makeUIView(context: context), context), nil)
@@ -330,10 +330,7 @@ extension UIViewRepresentable {
         let view = kept.value.0
         updateUIView(view, context: kept.value.1)
         _ = graph.comes(path)
-        graph.effects.append { [weak graph] in
-            guard let window = graph?.window(), view.window !== window else { return }
-            window.addSubview(view)
-        }
+        graph.effects.append { if view.superview !== place.view { place.view.addSubview(view) } }
         graph.disappearances[path] = { view.removeFromSuperview() }
     }
 }
@@ -551,7 +548,8 @@ extension View {
             let before = graph.comes(inside.path) ? nil : graph.watched[inside.path] as? Bool
             graph.watched[inside.path] = wants
             if wants, before != true, !field.isDisabled {
-                graph.keyboard = field.path
+                if Screen.lastGetsKeyboard || !graph.isKeyboardTaken { graph.keyboard = field.path }
+                graph.isKeyboardTaken = true
             } else if !wants, before == true, graph.keyboard == field.path {
                 graph.keyboard = nil
             } else if wants, graph.keyboard != field.path {
