@@ -20,6 +20,8 @@ import Testing
         let ends = Texts.test("identity.endSession", language)
         for name in names.reversed() where !name.contains("\n") && name != ends {
             guard let row = try? screen.find(name), row.role != nil || row.children.count == 1 else { continue }
+            // What the button before it began may still be under way.
+            try await screen.until(name) { (try? screen.find(name))?.isDisabled == false }
             let before = screen.photograph()
             try screen.tap(name)
             try await screen.rest()

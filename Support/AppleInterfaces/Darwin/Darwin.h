@@ -176,6 +176,8 @@ NUMBER(int, EAGAIN); NUMBER(int, EWOULDBLOCK); NUMBER(int, ENOSPC); NUMBER(int, 
 NUMBER(int, EDQUOT); NUMBER(int, ENOTEMPTY); NUMBER(int, ENOSYS); NUMBER(int, ENOTSUP);
 NUMBER(int, ENODEV); NUMBER(int, EOPNOTSUPP);
 
+struct darwin_FILE;
+
 // MARK: Functions
 
 #define FUNCTION(result, name, swift, ...) result darwin_##name(__VA_ARGS__) NAMED(#name swift)
@@ -265,8 +267,10 @@ FUNCTION(uint32_t, sleep, "(_:)", uint32_t seconds);
 FUNCTION(long, sysconf, "(_:)", int name);
 FUNCTION(int, sysctlbyname, "(_:_:_:_:_:)", const char *LEGACY name, void *LEGACY old, size_t *LEGACY size, void *LEGACY value, size_t count);
 FUNCTION(int, getpid, "()", void);
-// exit(3)
+// exit(3), _exit(2), fflush(3)
 FUNCTION(void, exit, "(_:)", int status) __attribute__((noreturn));
+FUNCTION(void, _exit, "(_:)", int status) __attribute__((noreturn));
+FUNCTION(int, fflush, "(_:)", struct darwin_FILE *LEGACY stream);
 FUNCTION(int, kill, "(_:_:)", int process, int signal);
 FUNCTION(uint32_t, getuid, "()", void);
 FUNCTION(uint32_t, geteuid, "()", void);

@@ -273,6 +273,8 @@ int darwin_sysctlbyname(const char *name, void *old, size_t *size, void *value, 
 }
 int darwin_getpid(void) { return getpid(); }
 void darwin_exit(int status) { exit(status); }
+void darwin__exit(int status) { _exit(status); }
+int darwin_fflush(struct darwin_FILE *stream) { return fflush((FILE *)stream); }
 int darwin_kill(int process, int signal) { return kill(process, signal); }
 uint32_t darwin_getuid(void) { return getuid(); }
 uint32_t darwin_geteuid(void) { return geteuid(); }
