@@ -10,8 +10,26 @@ import SwiftUI
 struct FallbackApp: App {
     @State private var face = FaceModel(at: NSHomeDirectory() + "/Library/Application Support/holdfast", face: "ios")
 
-    var body: some Scene {
-        WindowGroup { FaceView(face) { models in Token(models: models) } }
+    var body: some Scene { WindowGroup { FaceView(face) { Token(models: $0) }.lockScreen(style) } }
+
+    private var style: LockScreenStyle {
+        var style = LockScreenStyle()
+        style.lesser = { app in AnyView(Draft(app: app)) }
+        return style
+    }
+}
+
+/// On the lock screen where nobody could be asked: kept beside the vault, which takes it in when its owner opens it.
+struct Draft: View {
+    let app: HoldfastApp
+    @State private var status = ""
+    var body: some View {
+        Button("Keep a draft without the lock") {
+            do {
+                try app.vault.open.put(SecretBytes(utf8: "draft"), for: "draft", replacing: true); status = "Kept."
+            } catch { status = error.reason }
+        }
+        Text(verbatim: status)
     }
 }
 
@@ -19,10 +37,9 @@ struct Token: View {
     let models: AppModels
     @State private var status = ""
     private var app: HoldfastApp { models.lock.app }
-
     var body: some View {
         Form {
-            Text(verbatim: level)
+            Text(verbatim: "Protection: \(models.protection.level.map { "\($0)" } ?? "unknown")")
             Button("Store the token") {
                 attempt { try app.vault.put(SecretBytes(utf8: "token"), for: "api token", replacing: true) }
             }
@@ -32,26 +49,19 @@ struct Token: View {
         }
     }
 
-    private var level: String {
-        switch models.protection.level {
-        case .device, nil: "Protected by this device"
-        case .owner: "Protected by your face, your finger or the device's passcode"
-        case .secret: "Protected by a passcode"
-        }
-    }
-
     /// Where neither a face nor the passcode can be asked, the app may write to `vault.open`; the vault stays locked.
     private func allowLesserStore() async {
+        let rule = FallbackPolicy.Rule(.openCompartment, assurance: .none, when: [.unavailable, .failed])
         do {
             try await app.lock.changePolicy(proving: app.lock.prove()) { policy throws(VaultError) in
-                let rule = FallbackPolicy.Rule(.openCompartment, assurance: .none, when: [.unavailable, .failed])
                 policy.fallback = (try? FallbackPolicy(policy.fallback.rules + [rule])) ?? policy.fallback
             }
-        } catch { status = "\(error)" }
+            status = "Allowed."
+        } catch { status = error.reason }
     }
 
-    private func attempt(_ work: () throws -> Void) {
-        do { try work(); status = "Done" } catch { status = "\(error)" }
+    private func attempt(_ work: () throws(VaultError) -> Void) {
+        do { try work(); status = "Done" } catch { status = error.reason }
     }
 }
 #endif

@@ -256,6 +256,43 @@ import UIKit
         try await screen.until("open") { cold.lock.state == .unlocked }
     }
 
+    @Test func `where nobody can be asked and the rules allow it the lock screen has the lesser store`() async throws {
+        let models = try await device.models()
+        try await device.turnLockOn(models)
+        device.finger.plays(.match)
+        let lock = models.lock.app.lock
+        try await lock.changePolicy(proving: lock.prove()) { policy throws(VaultError) in
+            let lesser = FallbackPolicy.Rule(.openCompartment, assurance: .none, when: [.unavailable, .notEnrolled])
+            policy.fallback = (try? FallbackPolicy(policy.fallback.rules + [lesser])) ?? policy.fallback
+        }
+        var style = LockScreenStyle()
+        style.lesser = { app in
+            AnyView(
+                Button {
+                    try? app.vault.open.put(secret("draft"), for: "note")
+                } label: {
+                    Text(verbatim: "Keep it meanwhile")
+                })
+        }
+        device.finger.plays(.holds)
+        let cold = try await device.models()
+        let screen = Screen { Content(models: cold).lockScreen(style) }
+        try await screen.until("asked") { cold.lock.owner.dialog.step == .biometrics }
+        #expect(!screen.has("Keep it meanwhile"))
+        cold.lock.owner.turnAway()
+        try await screen.until("turned away") { !cold.lock.owner.isUnlocking }
+        #expect(!screen.has("Keep it meanwhile"), "a cancel leads nowhere")
+
+        device.finger.set(.notEnrolled("no finger"))
+        device.code.set(.missing("no passcode"))
+        let poor = try await device.models()
+        let other = Screen { Content(models: poor).lockScreen(style) }
+        try await other.until("the lesser store") { other.has("Keep it meanwhile") }
+        try other.tap("Keep it meanwhile")
+        #expect(try poor.lock.app.vault.open.withValue(for: "note") { $0.byteCount } == 5)
+        #expect(poor.lock.isLocked && !other.pictures(Content.secret) && other.faults == [])
+    }
+
     @Test(arguments: languages, StopModel.Reason.allCases)
     func `what stands in the way is said, with what to do`(_ language: String, _ reason: StopModel.Reason) throws {
         let stop = StopModel(reason, canStartOver: true) { _ in .busy }

@@ -1,4 +1,5 @@
 #if canImport(SwiftUI)
+public import Holdfast
 public import SwiftUI
 
 /// How the lock screen looks in an app: its name and its signs in place of ours. What it asks and says stays the same.
@@ -15,6 +16,10 @@ public struct LockScreenStyle {
     public var background = AnyShapeStyle(.ultraThickMaterial)
     /// Below all of it, such as a way to write to you; nil for nothing. Anyone with the device sees it.
     public var footer: AnyView?
+    /// What the app does meanwhile without its vault, above the footer, where the rules allow the open compartment
+    /// (``FallbackPolicy/Step/openCompartment``) since nobody could be asked; nil for nothing. It gets the app, whose vault is locked and
+    /// stays locked: `app.vault.open` takes what it keeps.
+    public var lesser: (@MainActor (HoldfastApp) -> AnyView)?
 
     /// As it is without one.
     public init() {}

@@ -92,6 +92,7 @@ public struct LockView: View {
                 }
             }
             if model.state == .checking { ProgressView() }
+            if model.owner.allowsOpenCompartment, let lesser = style.lesser { lesser(model.app) }
             style.footer
         }
         .padding()
