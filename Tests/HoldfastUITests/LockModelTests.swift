@@ -119,6 +119,17 @@ import Testing
         await until { !models.lock.app.vault.isUnlocked }
     }
 
+    @Test func `an answer does not overtake the lock that it is for`() async throws {
+        let scratch = try Scratch()
+        let models = try await scratch.open()
+        for _ in 0..<3 {
+            models.lock.lock()
+            #expect(models.lock.isLocked)
+            await models.lock.unlock(.passcode, try secret("right"))
+            #expect(models.lock.state == .unlocked && models.lock.guidance == .none)
+        }
+    }
+
     @Test func panicTakesTheKeysBeforeItReturns() async throws {
         let scratch = try Scratch()
         let models = try await scratch.open()

@@ -106,11 +106,12 @@ public final class LockModel {
         let (stream, events) = AsyncStream.makeStream(of: Sent.self)
         self.events = events
         owner.onEnd = { [weak self] in await self?.refreshAfterChange() }
+        owner.settle = { [weak self] in await self?.settle() }
         // One after the other: an event that overtakes another would tell a different story.
         tasks.add(
             Task { [weak self] in
                 for await sent in stream {
-                    await self?.take(sent.event)
+                    if let event = sent.event { await self?.take(event) }
                     sent.taken?.resume()
                 }
             })
@@ -187,6 +188,7 @@ public final class LockModel {
     public func unlock(_ kind: UnlockSecret, _ secret: consuming SecretBytes) async {
         guard begin() else { return }
         if kind == .recoveryPhrase, let problem = VaultProblem(ofPhrase: secret) { return await end(problem) }
+        await settle()
         do throws(VaultError) {
             try await app.lock.unlock(kind, secret)
             if kind == .pin { isPINSpent = false }
@@ -222,6 +224,7 @@ public final class LockModel {
             await end(problem)
             return nil
         }
+        await settle()
         do throws(RecoveryPhraseError) {
             let phrase = try RecoveryPhrase(parsing: text)
             do throws(VaultError) {
@@ -253,6 +256,11 @@ extension LockModel {
         state = .checking
         guidance = .none
         return true
+    }
+
+    /// Returns when each event that was sent was taken: an answer that overtook the lock it is for would find it open, and be refused.
+    private func settle() async {
+        await withCheckedContinuation { taken in _ = events.yield(Sent(event: nil, taken: taken)) }
     }
 
     private func end(_ problem: VaultProblem?) async {
@@ -418,9 +426,9 @@ extension LockModel {
     }
 }
 
-/// An event that is being handled, and its waiter.
+/// An event that is being handled, and its waiter; without an event it only waits for those before it.
 private struct Sent: Sendable {
-    let event: LockMachine.Event
+    let event: LockMachine.Event?
     let taken: CheckedContinuation<Void, Never>?
 }
 

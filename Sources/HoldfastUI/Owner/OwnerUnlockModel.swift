@@ -34,6 +34,8 @@ public final class OwnerUnlockModel {
     @ObservationIgnored private let app: HoldfastApp
     /// Called when a prompt ended.
     @ObservationIgnored var onEnd: @MainActor () async -> Void = {}
+    /// Returns when what the lock was told before was taken.
+    @ObservationIgnored var settle: @MainActor () async -> Void = {}
     @ObservationIgnored private var facts: OwnerFacts?
     @ObservationIgnored private var capabilities: [OwnerStep: OwnerCapability] = [:]
     @ObservationIgnored private var outcomes: [OwnerStep: StepOutcome] = [:]
@@ -63,7 +65,8 @@ public final class OwnerUnlockModel {
         guard dialog.step == nil, let step = step ?? offers.first, offers.contains(step) else { return }
         hasOccasion = false
         ending = nil
-        let error = await dialog.run(step) { [lock = app.lock] prompts throws(VaultError) in
+        let error = await dialog.run(step) { [lock = app.lock, settle] prompts throws(VaultError) in
+            await settle()
             try await lock.unlock(by: step, prompts)
         }
         ending = error.flatMap { OwnerUnlockModel.problem($0, app.vault) }
@@ -85,7 +88,8 @@ public final class OwnerUnlockModel {
         isUnlocking = true
         hasOccasion = false
         (ending, stop) = (nil, accepts ? stop : nil)
-        let ask: OwnerDialog.Ask = { [lock = app.lock] prompts throws(VaultError) in
+        let ask: OwnerDialog.Ask = { [lock = app.lock, settle] prompts throws(VaultError) in
+            await settle()
             if accepts { try await lock.acceptVault(prompts) } else { try await lock.unlock(prompts) }
         }
         let error: VaultError?
