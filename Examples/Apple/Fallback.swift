@@ -27,7 +27,7 @@ struct Draft: View {
         Button("Keep a draft without the lock") {
             do {
                 try app.vault.open.put(SecretBytes(utf8: "draft"), for: "draft", replacing: true); status = "Kept."
-            } catch { status = error.reason }
+            } catch { status = "\(error)" }
         }
         Text(verbatim: status)
     }
@@ -57,11 +57,11 @@ struct Token: View {
                 policy.fallback = (try? FallbackPolicy(policy.fallback.rules + [rule])) ?? policy.fallback
             }
             status = "Allowed."
-        } catch { status = error.reason }
+        } catch { status = "\(error)" }
     }
 
-    private func attempt(_ work: () throws(VaultError) -> Void) {
-        do { try work(); status = "Done" } catch { status = error.reason }
+    private func attempt(_ work: () throws -> Void) {
+        do { try work(); status = "Done" } catch { status = "\(error)" }
     }
 }
 #endif
