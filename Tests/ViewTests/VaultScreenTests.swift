@@ -76,9 +76,11 @@ import VisionKit
         try press("item.edit", 1)
         try await screen.until("editing") { (try? screen.find(words("item.newValue"))) != nil }
         #expect(try screen.find(words("item.newValue")).shown == "", "a secret is not shown while it is replaced")
-        try screen.type("london eye", into: words("item.newValue"))
+        try screen.tap(words("item.generate"))
+        let generated = try #require(try screen.find(words("item.newValue")).shown)
+        #expect(generated.utf8.count == PasswordRules().length && !screen.pictures(generated))
         try screen.tap(words("item.save"))
-        try await screen.until("changed") { (try? password(models)) == "london eye" }
+        try await screen.until("changed") { (try? password(models)) == generated }
         #expect(screen.nodes(.secureField).isEmpty && models.vault.items.count == 1)
         try press("item.edit", 2)
         try await screen.until("notes") { (try? screen.find(words("item.newValue")).shown) == "asked for twice a year" }

@@ -89,7 +89,7 @@ public struct ItemView: View {
         VStack(alignment: .leading, spacing: 4) {
             title(ItemText.label(field.label), field.label)
             if editing == Editing(field: field) {
-                editor(isSecret: field.isSecret)
+                editor(isSecret: field.isSecret, generates: field.label == "password")
             } else {
                 if field.isSecret, !model.revealed.contains(field.id) {
                     Text("item.hidden", bundle: .texts).foregroundStyle(.secondary)
@@ -129,7 +129,7 @@ public struct ItemView: View {
         VStack(alignment: .leading, spacing: 4) {
             title("item.notes", name)
             if editing == Editing(field: nil) {
-                editor(isSecret: false)
+                editor(isSecret: false, generates: false)
             } else {
                 if let text = model.withNotes(ItemView.text) { shown(text, isSecret: true) }
                 HStack {
@@ -194,9 +194,10 @@ public struct ItemView: View {
     }
 
     /// A secret is not shown while it is replaced.
-    @ViewBuilder private func editor(isSecret: Bool) -> some View {
+    @ViewBuilder private func editor(isSecret: Bool, generates: Bool) -> some View {
         if isSecret {
             SecureField(text: $typed, prompt: nil) { Text("item.newValue", bundle: .texts) }
+            if generates { GenerateButton { password in typed = password } }
         } else {
             TextField(text: $typed, axis: .vertical) { Text("item.newValue", bundle: .texts) }.onlyInFront()
         }
@@ -253,7 +254,7 @@ public struct ItemView: View {
     }
 
     /// Text on a screen is a `String`, which nothing can wipe.
-    private static func text(_ value: RawSpan) -> String {
+    static func text(_ value: RawSpan) -> String {
         unsafe value.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
     }
 }

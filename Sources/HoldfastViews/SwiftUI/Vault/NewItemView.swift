@@ -66,6 +66,7 @@ struct NewItemView: View {
         let title = ItemText.label(field.label) ?? LocalizedStringKey(field.label)
         if field.kind == .secret || field.kind == .oneTimeCode {
             SecureField(text: text(field.label), prompt: nil) { Text(title, bundle: .texts) }
+            if field.label == "password" { GenerateButton { password in typed[field.label] = password } }
         } else {
             TextField(text: text(field.label), prompt: nil) { Text(title, bundle: .texts) }.autocorrectionDisabled()
         }
