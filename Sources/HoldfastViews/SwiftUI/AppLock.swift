@@ -54,12 +54,16 @@ struct CoverModifier: ViewModifier {
         content
             .unreachable(shown != .nothing, in: surroundings)
             .overlay {
-                switch shown {
-                case .nothing: EmptyView()
-                case .cover: CoverView(models.cover, isCaptured: isCaptured)
-                // A sheet above it shows the lock screen too, where keys belong.
-                case .lockScreen: LockView(models.lock) { !surroundings.isBelowSheet }
+                Group {
+                    switch shown {
+                    case .nothing: EmptyView()
+                    case .cover: CoverView(models.cover, isCaptured: isCaptured)
+                    // A sheet above it shows the lock screen too, where keys belong.
+                    case .lockScreen: LockView(models.lock) { !surroundings.isBelowSheet }
+                    }
                 }
+                // What presents this sheet is disabled, and a sheet has its environment.
+                .environment(\.isEnabled, true)
             }
             // The system takes its picture in the moment of the change: only what uncovers may take its time.
             .animation(reducesMotion || shown != .nothing ? nil : .easeOut, value: shown)

@@ -185,6 +185,10 @@ public struct EnvironmentValues {
     #endif
     public var dismiss: DismissAction { fatalError() }
     public var accessibilityReduceMotion: Bool { false }
+    public var isEnabled: Bool {
+        get { true }
+        set {}
+    }
 }
 @MainActor @preconcurrency public struct DismissAction { public func callAsFunction() {} }
 @propertyWrapper public struct FocusState<Value: Hashable>: DynamicProperty {
