@@ -100,6 +100,34 @@ import VaultFormat
     }
 
     @Test(arguments: DatabaseLocks.all)
+    func `a vault that is busy after a batch that did not fit is busy, and nothing is tried for ever`(
+        locks: DatabaseLocks
+    ) throws {
+        let test = try TestDatabase(locks, room: DatabaseMapTests.megabyte)
+        let keys = try DatabaseMapTests.keys()
+        try Vault.writeFirstRoot(keys, test.name, in: test.home)
+        let queue = try WriteQueue(keys, test.database, in: test.home)
+        func perform(isRepeatable: Bool, _ count: Int) -> VaultError.Code? {
+            do throws(VaultError) {
+                _ = try queue.perform(patience: 50, isRepeatable: isRepeatable) { session throws(VaultError) in
+                    try DatabaseMapTests.put(count, &session)
+                }
+                return nil
+            } catch { return error.code }
+        }
+        #expect(perform(isRepeatable: false, 10) == .outOfMemory)
+        let other = unsafe open("\(test.home.path)/test.mdb", O_RDONLY | O_CLOEXEC)
+        defer { close(other) }
+        #expect(flock(other, LOCK_EX | LOCK_NB) == 0)
+        for isRepeatable in [false, true] { #expect(perform(isRepeatable: isRepeatable, 1) == .busy) }
+        flock(other, LOCK_UN)
+        var tries = 1
+        while perform(isRepeatable: false, 10) == .outOfMemory, tries < 10 { tries += 1 }
+        #expect(tries < 10, "there is more room each time")
+        #expect(test.exclusion.room.load(ordering: .relaxed) <= 64 * DatabaseMapTests.megabyte)
+    }
+
+    @Test(arguments: DatabaseLocks.all)
     func `a change that is larger than the room is made once there is more`(locks: DatabaseLocks) throws {
         let test = try TestDatabase(locks, room: DatabaseMapTests.megabyte)
         let keys = try DatabaseMapTests.keys()

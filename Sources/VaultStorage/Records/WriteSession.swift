@@ -23,6 +23,7 @@ package final class WriterState: @unchecked Sendable {  // used by the leader of
     /// - Throws: `busy` when another writes for long.
     package func lock(patience: Int = WriterState.patience) throws(VaultError) {
         self.patience = patience
+        database.environment.exclusion.beginTry()
         guard usesLock else { return }
         try lockedFile.lock(
             exclusive: true, patience: patience,

@@ -36,8 +36,10 @@ internal import SystemCalls
     let isMapLost = Atomic<Bool>(false)
     /// What a writer finds free in the map at least; more once that was too little.
     let room: Atomic<Int>
-    /// The last transaction did not fit into the map.
+    /// A transaction did not fit into the map: the next one begins with more room, or not at all.
     let isFull = Atomic<Bool>(false)
+    /// It is the one that was just tried (``beginTry()``).
+    let didNotFit = Atomic<Bool>(false)
     /// Another than LMDB's own, with a lock of its own.
     let file: DurableFile
 

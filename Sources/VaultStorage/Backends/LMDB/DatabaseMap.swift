@@ -105,14 +105,19 @@ extension DatabaseExclusion {
         if isNeeded && !hasGrown { throw Obstacle.readers.error }
     }
 
-    /// Whether a transaction that did not fit may be run again: the next one begins with more room.
+    /// A transaction is about to be tried: what became of earlier ones says nothing about it.
+    func beginTry() { didNotFit.store(false, ordering: .relaxed) }
+
+    /// Whether the transaction that was just tried did not fit and may be run again: the next one begins with more room. Answered
+    /// once for each try, so that one that fails for another reason is not run again for ever.
     func makesMoreRoom() -> Bool {
-        guard isFull.load(ordering: .relaxed) else { return false }
+        guard didNotFit.exchange(false, ordering: .relaxed) else { return false }
         let isPossible = monitor.withLock { _ in
             guard !isMapLost.load(ordering: .relaxed) else { return false }
             let map = mapSize
             guard map < UInt64(name.limit) else { return false }
-            room.store(Int(clamping: max(map, UInt64(room.load(ordering: .relaxed)) * 2)), ordering: .relaxed)
+            let wanted = max(map, UInt64(room.load(ordering: .relaxed)) * 2)
+            room.store(Int(min(wanted, UInt64(name.limit))), ordering: .relaxed)
             return (try? largerSize()) != nil
         }
         if !isPossible { isFull.store(false, ordering: .relaxed) }
@@ -122,6 +127,7 @@ extension DatabaseExclusion {
     /// An error for a transaction that does not fit into the map.
     func noteFull() -> VaultError {
         isFull.store(true, ordering: .relaxed)
+        didNotFit.store(true, ordering: .relaxed)
         // The map is there for as long as the transaction.
         let isAtLimit = mapSize >= UInt64(name.limit)
         return isAtLimit ? .database(MDB_MAP_FULL, "writing") : .noAddressSpace
