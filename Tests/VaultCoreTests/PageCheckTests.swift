@@ -21,7 +21,9 @@ import Testing
         for round in 0..<(TestRun.isSoak ? 2_000 : 60) {
             // Times of growth and of shrinking, so that pages split, and are merged and given back.
             let deletes = round / 15 % 2 == 1 ? 0.8 : 0.3
-            try vault.write { session in
+            let before = present
+            try vault.writeAgain { session in
+                present = before
                 for _ in 0..<Int.random(in: 1...60, using: &generator) {
                     let number = Int.random(in: 0..<1_500, using: &generator)
                     if Double.random(in: 0..<1, using: &generator) < deletes {
