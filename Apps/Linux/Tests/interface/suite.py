@@ -1670,8 +1670,10 @@ def ladder_life(start):
     app.find(part="The two passcodes differ.")
     app.type("New passcode", "123456")
     app.type("Repeat passcode", "123456")
-    app.press("Set")
     app.find("Use It Anyway")
+    app.press("Set")
+    # The button acts a moment after it was pressed, on what is in the entries by then: its answer is waited for.
+    app.find(part="This passcode is guessed at once.")
     app.type("New passcode", PASSCODE)
     app.type("Repeat passcode", PASSCODE)
     app.press("Set")
