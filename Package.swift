@@ -234,8 +234,8 @@ let faceTargets: [Target] =
             "HoldfastUI",
             exported + [
                 "HoldfastDoctor", "QRCodes", "BetterAuth", "BetterAuthVerification", "BetterAuthMessages",
-                "BetterAuthTransport", "SystemCalls",
-            ] + (isApple ? [] : ["Imports", "HoldfastAgent", "AgentMessages"])),
+                "BetterAuthTransport", "Imports", "SystemCalls",
+            ] + (isApple ? [] : ["HoldfastAgent", "AgentMessages"])),
         tests(
             "HoldfastUITests",
             [
@@ -439,6 +439,7 @@ if Context.environment["HOLDFAST_OPTIMIZED"] != nil {
 let appleTargets: Set<String> = [
     "SystemCalls", "SecretMemory", "Cryptography", "OneTimeCodes", "VaultFormat", "HomeFiles", "DeviceOwner",
     "KeyStores", "VaultStorage", "VaultLog", "VaultCore", "Items",
+    "Imports",
     "AppLockCore",
     "BetterAuthMessages", "BetterAuthGzip", "BetterAuthVerification", "BetterAuth", "BetterAuthTransport",
     "BetterAuthServer", "Holdfast",
@@ -482,6 +483,8 @@ if isApple {
     }
     let wanted = appleTargets.union(testLibraries).union(!checksApple || checksAppleWhole ? appleTests : [])
         .union(libraryNames).union(checksApple ? checkedTests : [])
+        // The other programs, whose files it reads, are there on Linux.
+        .union(checksApple && checksAppleWhole ? ["ImportsTests"] : [])
     package.targets.removeAll { !wanted.contains($0.name) }
     for target in package.targets {
         target.exclude += (linuxBackends[target.name] ?? []) + (linuxTests[target.name] ?? [])

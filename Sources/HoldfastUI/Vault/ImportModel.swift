@@ -1,5 +1,3 @@
-// Other programs' files are read with ciphers that Apple's libraries do not have.
-#if !canImport(Darwin)
 public import Holdfast
 internal import Imports
 public import Observation
@@ -248,4 +246,3 @@ extension ImportModel.Failure {
         }
     }
 }
-#endif

@@ -1,6 +1,7 @@
 // The views and modifiers that Holdfast uses, with what they put into the tree.
 import CoreImage
 @_exported import Foundation
+import UniformTypeIdentifiers
 #if canImport(UIKit)
 import UIKit
 #endif
@@ -285,10 +286,39 @@ public struct Rectangle: Leaf {
     public nonisolated func fill<S: ShapeStyle>(_ style: S) -> some View { self.marked { $0.covers = true } }
     @MainActor public func _evaluate(_ here: Evaluation) { _ = here.add(.shape) }
 }
-public struct ProgressView<Label: View>: Leaf {
+public struct ProgressView<Label: View, CurrentValueLabel: View>: Leaf {
     @MainActor public func _evaluate(_ here: Evaluation) { _ = here.add(.progress) }
 }
-extension ProgressView where Label == EmptyView { public nonisolated init() {} }
+extension ProgressView where CurrentValueLabel == EmptyView, Label == EmptyView {
+    public nonisolated init() {}
+    public nonisolated init<V: BinaryFloatingPoint>(value: V?, total: V = 1.0) {}
+}
+/// The circular ones show what is in them, and tell a reader what they are called.
+public struct Gauge<Label: View, CurrentValueLabel: View, BoundsLabel: View, MarkedValueLabels: View>: Leaf {
+    nonisolated(unsafe) let label: Label
+    nonisolated(unsafe) let value: CurrentValueLabel
+    @MainActor public func _evaluate(_ here: Evaluation) {
+        let named = Node(.group, here.path + "/label")
+        label._evaluate(here.with(named, named.path))
+        let inside = here.add(.progress)
+        value._evaluate(inside)
+        inside.node.accessibilityText = named.label
+    }
+}
+extension Gauge where BoundsLabel == EmptyView, MarkedValueLabels == EmptyView {
+    public nonisolated init<V: BinaryFloatingPoint>(
+        value: V, in bounds: ClosedRange<V> = 0...1, @ViewBuilder label: () -> Label,
+        @ViewBuilder currentValueLabel: () -> CurrentValueLabel
+    ) {
+        precondition(bounds.contains(value), "a gauge outside of its bounds")
+        (self.label, self.value) = (label(), currentValueLabel())
+    }
+}
+public protocol GaugeStyle {}
+public struct AccessoryCircularCapacityGaugeStyle: GaugeStyle {}
+extension GaugeStyle where Self == AccessoryCircularCapacityGaugeStyle {
+    public static var accessoryCircularCapacity: Self { .init() }
+}
 extension Color { @MainActor public func _evaluate(_ here: Evaluation) { here.add(.shape).node.covers = true } }
 public enum TextAlignment: Hashable, Sendable { case leading, center, trailing }
 public enum ContentMode: Hashable, Sendable { case fit, fill }
@@ -601,6 +631,20 @@ extension View {
             if let shown = shown.value { content(shown)._evaluate(here.step("\(shown.id)")) }
         }
     }
+    /// The system's own picker, in another process: it is put away, then the app is told. A person who chooses nothing tells nothing.
+    /// Of two on one view the outer one alone works.
+    public nonisolated func fileImporter(
+        isPresented: Binding<Bool>, allowedContentTypes: [UTType], onCompletion: @escaping (Result<URL, any Error>) -> Void
+    ) -> some View {
+        let completion = Loose(onCompletion)
+        return presenting(.files, { isPresented.read() }, { isPresented.write(false) }) { here in
+            here.add(.unknown, "files").node.choose = { url in
+                isPresented.write(false)
+                if let url { completion.value(.success(url)) }
+            }
+        }
+    }
+    public nonisolated func gaugeStyle<S: GaugeStyle>(_ style: S) -> some View { same }
     public nonisolated func alert<A: View, M: View>(
         _ title: Text, isPresented: Binding<Bool>, @ViewBuilder actions: () -> A, @ViewBuilder message: () -> M
     ) -> some View {

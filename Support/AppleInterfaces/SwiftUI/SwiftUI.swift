@@ -3,6 +3,7 @@ import CoreImage
 @_exported import Foundation
 @_exported import FoundationGaps
 @_exported import Observation
+import UniformTypeIdentifiers
 #if canImport(UIKit)
 import UIKit
 #elseif canImport(AppKit)
@@ -100,6 +101,10 @@ extension Scene {
 // On a Mac alone.
 public struct MenuBarExtra<Label: View, Content: View>: Scene {
     public nonisolated init(@ViewBuilder content: () -> Content, @ViewBuilder label: () -> Label) {}
+    public var body: Never { fatalError() }
+}
+public struct Settings<Content: View>: Scene {
+    public nonisolated init(@ViewBuilder content: () -> Content) {}
     public var body: Never { fatalError() }
 }
 public struct SceneRestorationBehavior: Sendable {
@@ -401,8 +406,23 @@ public struct Spacer: Leaf { public nonisolated init(minLength: CGFloat? = nil) 
 public struct Rectangle: Leaf {
     public nonisolated init() {}; public nonisolated func fill<S: ShapeStyle>(_ style: S) -> some View { Modified() }
 }
-public struct ProgressView<Label: View>: Leaf {}
-extension ProgressView where Label == EmptyView { public nonisolated init() {} }
+public struct ProgressView<Label: View, CurrentValueLabel: View>: Leaf {}
+extension ProgressView where CurrentValueLabel == EmptyView, Label == EmptyView {
+    public nonisolated init() {}
+    public nonisolated init<V: BinaryFloatingPoint>(value: V?, total: V = 1.0) {}
+}
+public struct Gauge<Label: View, CurrentValueLabel: View, BoundsLabel: View, MarkedValueLabels: View>: Leaf {}
+extension Gauge where BoundsLabel == EmptyView, MarkedValueLabels == EmptyView {
+    public nonisolated init<V: BinaryFloatingPoint>(
+        value: V, in bounds: ClosedRange<V> = 0...1, @ViewBuilder label: () -> Label,
+        @ViewBuilder currentValueLabel: () -> CurrentValueLabel
+    ) {}
+}
+public protocol GaugeStyle {}
+public struct AccessoryCircularCapacityGaugeStyle: GaugeStyle {}
+extension GaugeStyle where Self == AccessoryCircularCapacityGaugeStyle {
+    public static var accessoryCircularCapacity: Self { .init() }
+}
 public enum TextAlignment: Hashable, Sendable { case leading, center, trailing }
 public enum ContentMode: Hashable, Sendable { case fit, fill }
 #if canImport(UIKit)
@@ -521,6 +541,10 @@ extension View {
     public nonisolated func sheet<Item: Identifiable, Content: View>(
         item: Binding<Item?>, onDismiss: (() -> Void)? = nil, @ViewBuilder content: @escaping (Item) -> Content
     ) -> some View { Modified() }
+    public nonisolated func fileImporter(
+        isPresented: Binding<Bool>, allowedContentTypes: [UTType], onCompletion: @escaping (Result<URL, any Error>) -> Void
+    ) -> some View { Modified() }
+    public nonisolated func gaugeStyle<S: GaugeStyle>(_ style: S) -> some View { Modified() }
     public nonisolated func presentationDetents(_ detents: Set<PresentationDetent>) -> some View { Modified() }
     public nonisolated func presentationDragIndicator(_ visibility: Visibility) -> some View { Modified() }
     public nonisolated func interactiveDismissDisabled(_ disabled: Bool = true) -> some View { Modified() }
