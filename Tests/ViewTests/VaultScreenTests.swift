@@ -133,6 +133,42 @@ import VisionKit
     }
 
     @Test(arguments: languages)
+    func `a one-time code runs when its page is opened, a tap copies it, and it is on no picture`(_ language: String)
+        async throws
+    {
+        let (models, screen, scratch) = try await open(language, isLockEnabled: false)
+        defer { withExtendedLifetime(scratch) {} }
+        var login = try Item(.login)
+        try login.add(.oneTimeCode, "code", secret("otpauth://totp/x?secret=GEZDGNBVGY3TQOJQ&period=3600"))
+        try login.add(.oneTimeCode, "counter", secret("otpauth://hotp/x?secret=GEZDGNBVGY3TQOJQ&counter=7"))
+        try ItemStore(models.lock.app.vault).add(login, as: "mail")
+        await models.vault.load()
+        try await screen.until("kinds") { models.vault.items.first?.kind == .login }
+        try await open("mail", screen)
+        func digits(_ moment: OneTimeCode.Moment) throws -> String {
+            let now = UInt64(Date.now.timeIntervalSince1970)
+            return try OneTimeCode(key: secret("1234567890"), moment: moment).code(at: now).withBytes { text($0) }
+        }
+        // An hour may end meanwhile.
+        var codes = [try digits(.time(period: 3600))]
+        try await screen.until("code") { !screen.nodes(.progress).isEmpty }
+        codes.append(try digits(.time(period: 3600)))
+        let code = try #require(screen.nodes(.button).first { codes.contains($0.label) })
+        let left = screen.nodes(.progress).compactMap { Int($0.label.filter(\.isNumber)) }
+        #expect(left.count == 1 && (1...3600).contains(left[0]) && screen.faults == [])
+        try screen.press(code)
+        try await screen.until("copied") { codes.contains(UIPasteboard.general.text ?? "") }
+        let next = try digits(.counter(7))
+        #expect(!screen.has(next), "a code by a counter is used up when it is shown")
+        try screen.tap(Texts.test("item.nextCode", language))
+        try await screen.until("next") { screen.has(next) }
+        #expect(screen.faults == [])
+        screen.phase = .inactive
+        screen.update()
+        #expect(!screen.pictures(code.label) && !screen.pictures(next))
+    }
+
+    @Test(arguments: languages)
     func `the command locks where there is something to lock`(_ language: String) async throws {
         let device = try Device()
         let face = await device.start()

@@ -2,8 +2,8 @@
 public import HoldfastUI
 public import SwiftUI
 
-/// One item: its fields and notes. A secret is shown for a while when it is asked for, and on no picture of the screen; each value
-/// can be copied for a while, and changed.
+/// One item: its fields and notes. A secret is shown for a while when it is asked for, a one-time code by time when the page is opened,
+/// and on no picture of the screen; each value can be copied for a while, and changed.
 public struct ItemView: View {
     /// What is being changed; nil for the notes.
     private struct Editing: Equatable { let field: ItemFieldsModel.Field? }
@@ -71,8 +71,13 @@ public struct ItemView: View {
     private func load() async {
         if fields == nil { fields = models.vault.fields(of: item.id, preferences: models.preferences) }
         await fields?.load()
-        guard fields?.isItem == false else { return }
+        if let fields, fields.isItem { return await showCodes(of: fields) }
         value = models.vault.detail(of: item, preferences: models.preferences)
+    }
+
+    /// What the page is opened for, and good for half a minute. It is hidden as every secret is.
+    private func showCodes(of model: ItemFieldsModel) async {
+        for field in model.fields where field.kind == .oneTimeCode { await model.reveal(field) }
     }
 
     /// A code that is shown changes by itself.
@@ -94,9 +99,10 @@ public struct ItemView: View {
                 if field.isSecret, !model.revealed.contains(field.id) {
                     Text("item.hidden", bundle: .texts).foregroundStyle(.secondary)
                 } else if let text = model.withValue(of: field, ItemView.text) {
-                    shown(text, isSecret: field.isSecret)
-                    if let left = seconds >= 0 ? model.secondsLeft(of: field) : nil {
-                        Text("item.seconds \(left)", bundle: .texts).font(.caption).monospacedDigit()
+                    if field.kind == .oneTimeCode {
+                        CodeRow(digits: text, left: left(of: field, model)) { copy(text) }
+                    } else {
+                        shown(text, isSecret: field.isSecret)
                     }
                 }
                 HStack {
@@ -117,11 +123,19 @@ public struct ItemView: View {
     }
 
     @ViewBuilder private func reveals(_ field: ItemFieldsModel.Field, of model: ItemFieldsModel) -> some View {
-        if model.revealed.contains(field.id) {
-            button("item.hide", field.label) { model.hide(field) }
-        } else {
+        if model.revealed.contains(field.id) { button("item.hide", field.label) { model.hide(field) } }
+        if field.countsUp {
+            button("item.nextCode", field.label) { problem = await model.revealNextCode(of: field) }
+        } else if !model.revealed.contains(field.id) {
             button("item.show", field.label) { await model.reveal(field) }
         }
+    }
+
+    private func left(of field: ItemFieldsModel.Field, _ model: ItemFieldsModel) -> (Int, Double)? {
+        guard seconds >= 0, let left = model.secondsLeft(of: field), let share = model.shareLeft(of: field) else {
+            return nil
+        }
+        return (left, share)
     }
 
     @ViewBuilder private func notes(of model: ItemFieldsModel) -> some View {

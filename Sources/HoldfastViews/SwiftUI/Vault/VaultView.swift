@@ -2,16 +2,18 @@
 public import HoldfastUI
 public import SwiftUI
 
-/// The vault's items: found by their names, tags and open fields, opened, made, and thrown away to the trash.
+/// The vault's items: found by their names, tags and open fields, opened, made, imported from a file, and thrown away to the trash.
 public struct VaultView: View {
     private enum Page: Identifiable {
         case item(VaultItem)
         case new
+        case file
 
         var id: String {
             switch self {
             case .item(let item): "item \(item.collection) \(item.name)"
             case .new: "new"
+            case .file: "file"
             }
         }
     }
@@ -35,6 +37,11 @@ public struct VaultView: View {
                 } label: {
                     Text("item.new", bundle: .texts)
                 }
+                Button {
+                    page = .file
+                } label: {
+                    Text("import.title", bundle: .texts)
+                }
             }
             Section {
                 ForEach(model.items) { item in row(item) }
@@ -52,8 +59,11 @@ public struct VaultView: View {
                 switch page {
                 case .item(let item): ItemView(item, models)
                 case .new: NewItemView(models)
+                case .file: ImportView(models)
                 }
             }
+            // A Mac's sheet is as large as what is in it.
+            .frame(idealWidth: 480, idealHeight: 560)
             .covered(by: models)
         }
         .onChange(of: models.lock.isLocked) { _, isLocked in if isLocked { page = nil } }
