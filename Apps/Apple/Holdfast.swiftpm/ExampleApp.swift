@@ -4,25 +4,39 @@ import HoldfastUI
 import HoldfastViews
 import SwiftUI
 
-/// The example app: notes, logins and other items that are made, found, shown, copied and edited, the identity and the security
-/// settings, from the first start on. Its user turns on the lock.
+/// The example app: notes, logins and other items that are made, found, shown, copied and edited, or come from another program's
+/// file, the identity and the security settings, from the first start on. Its user turns on the lock.
 @main
 struct ExampleApp: App {
-    @State private var face = FaceModel(at: ExampleApp.folder, face: "ios", ExampleApp.options)
+    @State private var face = FaceModel(at: ExampleApp.folder, face: ExampleApp.name, ExampleApp.options)
+
+    #if canImport(UIKit)
+    private static let name = "ios"
 
     var body: some Scene {
-        WindowGroup {
-            FaceView(face) { models in Content(models: models) }
-        }
+        WindowGroup { FaceView(face) { models in Content(models: models) } }
+            .commands { LockCommands(face) }
     }
+    #else
+    private static let name = "mac"
 
-    /// The app's own settings go with the vault, and the process ends with it.
+    /// The settings have a window of their own, which the app's menu opens, and no window comes back with its content.
+    var body: some Scene {
+        WindowGroup { FaceView(face) { models in Content(models: models) } }
+            .restorationBehavior(.disabled)
+            .commands { LockCommands(face) }
+        Settings { FaceView(face) { models in SecuritySettings(models) } }
+        LockMenuBarExtra(face)
+    }
+    #endif
+
+    /// The app's own settings go with the vault; after the end its user can begin a new one.
     private static var options: FaceModel.Options {
         var options = FaceModel.Options()
         if let suite = Bundle.main.bundleIdentifier {
             options.wipeTargets = [SettingsWipeTarget("org.holdfast.example.settings", suite: suite)]
         }
-        options.ending = .exit
+        options.ending = .startOver
         return options
     }
 
@@ -39,7 +53,9 @@ struct Content: View {
             NavigationStack { VaultView(models) }
                 .tabItem { Label("Items", systemImage: "key") }
             NavigationStack { IdentityView(models) }.tabItem { Label("Identity", systemImage: "person.badge.key") }
+            #if canImport(UIKit)
             NavigationStack { SecuritySettings(models) }.tabItem { Label("Security", systemImage: "gearshape") }
+            #endif
         }
     }
 }
