@@ -168,6 +168,25 @@ import VisionKit
         #expect(!screen.pictures(code.label) && !screen.pictures(next))
     }
 
+    @Test(
+        arguments: zip(
+            languages,
+            [
+                ["Items", "Identity", "Security"], ["Einträge", "Identität", "Sicherheit"],
+                ["Elementos", "Identidad", "Seguridad"],
+            ]))
+    func `tabs are called in the user's language`(_ language: String, _ titles: [String]) {
+        let screen = Screen(language: language) {
+            VStack {
+                VaultView.title
+                IdentityView.title
+                SecuritySettings.title
+            }
+        }
+        screen.update()
+        #expect(screen.texts == titles && screen.faults == [])
+    }
+
     @Test(arguments: languages)
     func `the command locks where there is something to lock`(_ language: String) async throws {
         let device = try Device()

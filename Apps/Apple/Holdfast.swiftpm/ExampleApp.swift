@@ -50,12 +50,19 @@ struct Content: View {
 
     var body: some View {
         TabView {
-            NavigationStack { VaultView(models) }
-                .tabItem { Label("Items", systemImage: "key") }
-            NavigationStack { IdentityView(models) }.tabItem { Label("Identity", systemImage: "person.badge.key") }
+            NavigationStack { VaultView(models) }.tabItem { tab(VaultView.title, "key") }
+            NavigationStack { IdentityView(models) }.tabItem { tab(IdentityView.title, "person.badge.key") }
             #if canImport(UIKit)
-            NavigationStack { SecuritySettings(models) }.tabItem { Label("Security", systemImage: "gearshape") }
+            NavigationStack { SecuritySettings(models) }.tabItem { tab(SecuritySettings.title, "gearshape") }
             #endif
+        }
+    }
+
+    private func tab(_ title: Text, _ symbol: String) -> some View {
+        Label {
+            title
+        } icon: {
+            Image(systemName: symbol)
         }
     }
 }

@@ -32,7 +32,7 @@ public struct IdentityView: View {
         }
         .disabled(model.running != nil)
         .overlay { if model.running != nil { ProgressView() } }
-        .navigationTitle(Text("identity.title", bundle: .texts))
+        .navigationTitle(IdentityView.title)
         .task { await model.load() }
         .onChange(of: model.running) { _, now in if now != nil { said = nil } }
         .onChange(of: model.outcome) { _, outcome in

@@ -53,7 +53,7 @@ public struct VaultView: View {
                 }
             }
         }
-        .navigationTitle(Text("item.title", bundle: .texts))
+        .navigationTitle(VaultView.title)
         .sheet(item: $page) { page in
             Group {
                 switch page {
