@@ -16,7 +16,7 @@ package enum BlockCipher {
         _ content: RawSpan, key: borrowing SecretBytes, vector: RawSpan
     ) throws(CryptographyError) -> SecretBytes {
         guard content.byteCount > 0, content.byteCount % 16 == 0 else { throw .invalidSize }
-        return try run(kCCDecrypt, content, key: key, vector: vector)
+        return try run(CCOperation(kCCDecrypt), content, key: key, vector: vector)
     }
 
     /// As ``decryptCBC(_:key:vector:)``, the other way.
@@ -24,11 +24,11 @@ package enum BlockCipher {
     package static func encryptCBC(
         _ content: RawSpan, key: borrowing SecretBytes, vector: RawSpan
     ) throws(CryptographyError) -> SecretBytes {
-        try run(kCCEncrypt, content, key: key, vector: vector)
+        try run(CCOperation(kCCEncrypt), content, key: key, vector: vector)
     }
 
     private static func run(
-        _ operation: Int, _ content: RawSpan, key: borrowing SecretBytes, vector: RawSpan
+        _ operation: CCOperation, _ content: RawSpan, key: borrowing SecretBytes, vector: RawSpan
     ) throws(CryptographyError) -> SecretBytes {
         guard key.count == 32, vector.byteCount == 16, content.byteCount <= Int(Int32.max) - 64 else {
             throw .invalidSize
@@ -42,8 +42,8 @@ package enum BlockCipher {
                         output.withMutableBytes { output in
                             unsafe output.withUnsafeMutableBytes { output in
                                 unsafe CCCrypt(
-                                    CCOperation(operation), CCAlgorithm(kCCAlgorithmAES),
-                                    CCOptions(kCCOptionPKCS7Padding), key.baseAddress, key.count, vector.baseAddress,
+                                    operation, CCAlgorithm(kCCAlgorithmAES), CCOptions(kCCOptionPKCS7Padding),
+                                    key.baseAddress, key.count, vector.baseAddress,
                                     content.baseAddress, content.count, output.baseAddress, output.count, &moved)
                             }
                         }
@@ -52,7 +52,7 @@ package enum BlockCipher {
             }
         }
         // Some systems take a wrong padding for none and leave it where it is.
-        let isPadded = operation == kCCEncrypt || moved < content.byteCount
+        let isPadded = operation == CCOperation(kCCEncrypt) || moved < content.byteCount
         guard status == kCCSuccess, isPadded else { throw .library(code: UInt(status.magnitude)) }
         do throws(SecretMemoryError) { return try output.copy(0..<moved) } catch { throw .memory(error) }
     }
@@ -63,15 +63,15 @@ package enum BlockCipher {
         _ blocks: borrowing SecretBytes, key: borrowing SecretBytes, rounds: UInt64
     ) throws(CryptographyError) -> SecretBytes {
         guard blocks.count == 32, key.count == 32 else { throw .invalidSize }
-        var cryptor: CCCryptorRef?
+        var made: CCCryptorRef?
         var status = key.withBytes { key in
             unsafe key.withUnsafeBytes { key in
                 unsafe CCCryptorCreate(
                     CCOperation(kCCEncrypt), CCAlgorithm(kCCAlgorithmAES), CCOptions(kCCOptionECBMode), key.baseAddress,
-                    key.count, nil, &cryptor)
+                    key.count, nil, &made)
             }
         }
-        guard status == kCCSuccess else { throw .library(code: UInt(status.magnitude)) }
+        guard status == kCCSuccess, let cryptor = unsafe made else { throw .library(code: UInt(status.magnitude)) }
         defer { unsafe _ = CCCryptorRelease(cryptor) }
         var state = try blocks.duplicate()
         state.withMutableBytes { state in
