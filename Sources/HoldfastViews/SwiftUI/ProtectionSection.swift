@@ -74,7 +74,7 @@ struct ProtectionSteps: ViewModifier {
 
     private var showsFailure: Binding<Bool> {
         Binding(
-            get: { @MainActor in model.failure != nil && page == nil && !sheet.isThere },
+            get: { @MainActor in model.failure != nil && page == nil && !sheet.isThere && models.takesAlerts },
             set: { @MainActor isShown in if !isShown { model.failure = nil } })
     }
 }

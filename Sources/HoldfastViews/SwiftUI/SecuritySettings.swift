@@ -166,7 +166,7 @@ public struct SecuritySettings: View {
 
     private var hasFailed: Binding<Bool> {
         Binding(
-            get: { @MainActor in models.settings.failure != nil && !sheet.isThere },
+            get: { @MainActor in models.settings.failure != nil && !sheet.isThere && models.takesAlerts },
             set: { @MainActor isShown in if !isShown { models.settings.failure = nil } })
     }
 

@@ -192,7 +192,9 @@ struct SelfDestructSteps: ViewModifier {
 
     private var showsNotice: Binding<Bool> {
         Binding(
-            get: { @MainActor in notice != nil && !asksPasscode.wrappedValue && !sheet.isThere },
+            get: { @MainActor in
+                notice != nil && !asksPasscode.wrappedValue && !sheet.isThere && models.takesAlerts
+            },
             set: { @MainActor isShown in if !isShown { model.outcome = nil } })
     }
 }

@@ -1,4 +1,5 @@
 #if canImport(SwiftUI)
+internal import HoldfastUI
 internal import Observation
 internal import SwiftUI
 
@@ -12,6 +13,12 @@ final class SheetPresence {
 
     /// From the sheet's `onDismiss`, which is called when it is gone.
     func hasGone() { isThere = false }
+}
+
+extension AppModels {
+    /// Whether an alert can be answered. What presents it is disabled while the app is locked, and so would its buttons be: above
+    /// the lock screen, it would keep its user from unlocking. It waits until the app is open.
+    var takesAlerts: Bool { !lock.isLocked }
 }
 
 extension View {

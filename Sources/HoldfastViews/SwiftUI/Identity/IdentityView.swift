@@ -143,7 +143,9 @@ public struct IdentityView: View {
     /// While a sheet is up, it says itself what went wrong.
     private var hasFailed: Binding<Bool> {
         Binding(
-            get: { @MainActor in sheet == nil && !presence.isThere && model.outcome?.problem != nil },
+            get: { @MainActor in
+                sheet == nil && !presence.isThere && model.outcome?.problem != nil && models.takesAlerts
+            },
             set: { @MainActor isShown in if !isShown { model.outcome = nil } })
     }
 }
