@@ -21,7 +21,7 @@ struct Notes: View {
     var body: some View {
         Form {
             Section { Text("Your notes") }
-            LockToggle(settings: models.settings)
+            LockToggle(models: models)
             Button("Lock now") { models.lock.lock() }.disabled(!models.lock.isEnabled)
         }
     }
@@ -29,7 +29,8 @@ struct Notes: View {
 
 /// The switch proves or goes back: the prompt comes first, and a refusal changes nothing.
 struct LockToggle: View {
-    let settings: SecuritySettingsModel
+    let models: AppModels
+    private var settings: SecuritySettingsModel { models.settings }
 
     var body: some View {
         Toggle("Face ID lock", isOn: isOn)
@@ -52,8 +53,11 @@ struct LockToggle: View {
             })
     }
 
+    /// Above the lock screen, an alert of what is locked would be in the way: its button is disabled with that.
     private var failed: Binding<Bool> {
-        Binding(get: { @MainActor in settings.failure != nil }, set: { @MainActor _ in settings.failure = nil })
+        Binding(
+            get: { @MainActor in settings.failure != nil && !models.lock.isLocked },
+            set: { @MainActor _ in settings.failure = nil })
     }
 }
 #endif

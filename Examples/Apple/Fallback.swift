@@ -51,7 +51,8 @@ struct Token: View {
 
     /// Where neither a face nor the passcode can be asked, the app may write to `vault.open`; the vault stays locked.
     private func allowLesserStore() async {
-        let rule = FallbackPolicy.Rule(.openCompartment, assurance: .none, when: [.unavailable, .failed])
+        let reasons: Set<FallbackCondition> = [.unavailable, .notEnrolled, .systemLockout, .failed]
+        let rule = FallbackPolicy.Rule(.openCompartment, assurance: .none, when: reasons)
         do {
             try await app.lock.changePolicy(proving: app.lock.prove()) { policy throws(VaultError) in
                 policy.fallback = (try? FallbackPolicy(policy.fallback.rules + [rule])) ?? policy.fallback

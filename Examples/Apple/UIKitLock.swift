@@ -31,8 +31,8 @@ final class SceneDelegate: UIResponder, UIWindowSceneDelegate {
         Task {
             await app.face.opened()
             guard case .ready(let models) = app.face.phase else {
-                // Something stands in the way: it is said, with what to do.
-                window.rootViewController = UIHostingController(rootView: FaceView(app.face) { _ in EmptyView() })
+                // Something stands in the way: it is said, with what to do; done, the settings are there.
+                window.rootViewController = UIHostingController(rootView: FaceView(app.face) { SecuritySettings($0) })
                 return
             }
             signals = DeviceSignals(models.lock)
