@@ -1,9 +1,12 @@
 import AppleScripting
+import Foundation
 import Holdfast
 import KeyStores
+import Synchronization
 import TestSupport
 import Testing
 
+@testable import HoldfastUI
 @testable import VaultCore
 @testable import VaultStorage
 
@@ -77,6 +80,23 @@ extension AppleBackends {
             _ = try await HoldfastApp.open(path)
             let home = try HomeDirectory(path: path)
             #expect(protectionClass(of: home.descriptor) == FileProtection.classC)
+        }
+
+        @Test(arguments: [true, false])
+        func `the folder is in the system's backups, and left out where the app wants that`(_ isIn: Bool) async throws {
+            var options = FaceModel.Options()
+            #expect(options.isInSystemBackups)
+            options.isInSystemBackups = isIn
+            let seen = Mutex<[(path: String, isExcluded: Bool?, isThere: Bool)]>([])
+            // At the first start, and at each one after it: a folder that was restored is not marked.
+            for starts in 1...2 {
+                await SystemBackups.$write.withValue({ url, values in
+                    let isThere = (try? HomeDirectory(path: url.path)) != nil
+                    seen.withLock { $0.append((url.path, values.isExcludedFromBackup, isThere)) }
+                }) { await FaceModel(at: path, face: "test", options).opened() }
+                #expect(seen.withLock { $0.count } == starts)
+            }
+            #expect(seen.withLock { $0.allSatisfy { $0.path == path && $0.isExcluded == !isIn && $0.isThere } })
         }
     }
 }
