@@ -454,6 +454,21 @@ let appleTests: Set<String> = [
 let testLibraries: Set<String> = ["TestSupport", "SeededNumbers"]
 /// What the check runs besides: the backends of Apple's over stand-ins, and every screen.
 let checkedTests: Set<String> = ["AppleBackendTests", "BetterAuthTransportTests", "RealParts", "ViewTests"]
+/// Apps that the check runs, each a module of its own, since each has a main function.
+let examples = ["AccountClient", "AutoDestruct", "FaceIDLock", "Fallback", "MacLock", "OwnLockScreen", "UIKitLock"]
+let sampleNames = (examples + ["App"]).map { "Sample\($0)" }
+func sample(_ name: String) -> Target {
+    let file = name.dropFirst("Sample".count)
+    let isApp = !examples.contains { $0 == file }
+    return .target(
+        name: name, dependencies: (["HoldfastUI", "HoldfastViews"] + exported).map { .byName(name: $0) },
+        path: isApp ? "Apps/Apple/Holdfast.swiftpm" : "Examples/Apple",
+        exclude: isApp ? ["Info.plist", "Package.swift"] : examples.filter { $0 != file }.map { "\($0).swift" },
+        swiftSettings: settings + [
+            .unsafeFlags(
+                ["-parse-as-library"] + ["-entry-point-function-name", "\(name)_main"].flatMap { ["-Xfrontend", $0] })
+        ])
+}
 /// Backends over Linux libraries.
 let linuxBackends = [
     "Cryptography": ["Backends/OpenSSL"],
@@ -478,11 +493,12 @@ if isApple {
                 "ViewTests",
                 [
                     "HoldfastViews", "HoldfastUI", "HoldfastDoctor", "BetterAuth", "BetterAuthVerification",
-                    "BetterAuthMessages", "BetterAuthServer", "BetterAuthGzip",
-                ] + exported))
+                    "BetterAuthMessages", "BetterAuthServer", "BetterAuthGzip", "SystemCalls",
+                ] + sampleNames + exported))
+        package.targets += sampleNames.map(sample)
     }
     let wanted = appleTargets.union(testLibraries).union(!checksApple || checksAppleWhole ? appleTests : [])
-        .union(libraryNames).union(checksApple ? checkedTests : [])
+        .union(libraryNames).union(checksApple ? checkedTests.union(sampleNames) : [])
         // The other programs, whose files it reads, are there on Linux.
         .union(checksApple && checksAppleWhole ? ["ImportsTests"] : [])
     package.targets.removeAll { !wanted.contains($0.name) }
@@ -519,7 +535,7 @@ if checksApple {
     let darwin = "-fmodule-map-file=\(Context.packageDirectory)/\(standIns)/Darwin/module.modulemap"
     for target in package.targets where target.type != .system && !wrappedLibraryNames.contains(target.name) {
         target.dependencies.append(.product(name: "AppleInterfaces", package: "AppleInterfaces"))
-        if ["HoldfastViews", "ViewTests"].contains(target.name) {
+        if (["HoldfastViews", "ViewTests"] + sampleNames).contains(target.name) {
             target.dependencies.append(.product(name: "AppleViews", package: "AppleInterfaces"))
         }
         // Foundation on Linux makes `stat` a member of a module that nobody imports. Which imports are missing is seen in

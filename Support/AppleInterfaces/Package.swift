@@ -24,7 +24,7 @@ let package = Package(
         .target(name: "CommonCrypto", path: "CommonCrypto", linkerSettings: [.linkedLibrary("crypto")]),
         // The bodies of the module Darwin, without its header: only what asks for that module by a flag finds it.
         .target(name: "DarwinOverGlibc", path: "DarwinOverGlibc"),
-        .target(name: "AppleScripting", path: "AppleScripting"),
+        .target(name: "AppleScripting", dependencies: ["DarwinOverGlibc"], path: "AppleScripting"),
         .target(name: "LocalAuthentication", dependencies: ["AppleScripting", "Security"], path: "LocalAuthentication"),
         .target(name: "Security", dependencies: ["AppleScripting"], path: "Security"),
         .target(

@@ -3,13 +3,14 @@ import AppLockCore
 import Foundation
 import Holdfast
 import HoldfastUI
+import SwiftUI
 import TestSupport
 import Testing
 import UIKit
 
 @testable import HoldfastViews
 
-/// What a system tells, and what a lock makes of it.
+/// What a system tells, and what a lock makes of it. What hears it stands in this suite: a test that runs beside it would, too.
 @MainActor @Suite(.serialized, .patient) struct DeviceSignalsTests {
     /// What an unlocked lock is told of a Mac's notifications, by the names that AppKit's and the session's have.
     private func events(_ names: [String]) throws -> [LockEvent] {
@@ -127,5 +128,23 @@ import UIKit
         await tell(.default, NSWindow.didMiniaturizeNotification)
         await until { models.cover.shown != .nothing }
         withExtendedLifetime(signals) {}
+    }
+
+    @Test func `a vault that was begun anew is told of the device, and the one before is not`() async throws {
+        let device = try Device()
+        let face = await device.start(.startOver)
+        guard case .ready(let first) = face.phase else { throw Device.Failure.notReady }
+        await first.load()
+        try await device.turnLockOn(first)
+        let screen = Screen { FaceView(face) { models in Content(models: models) } }
+        try await screen.until("open") { screen.pictures(Content.secret) }
+        await first.lock.play(.forceLock)
+        #expect(await face.startOver() == nil)
+        guard case .ready(let second) = face.phase, second !== first else { throw Device.Failure.notReady }
+        await second.load()
+        try await device.turnLockOn(second)
+        try await screen.until("open") { screen.pictures(Content.secret) && second.lock.isEnabled }
+        await tell(.default, UIApplication.protectedDataWillBecomeUnavailableNotification)
+        try await screen.until("locked") { second.lock.isLocked }
     }
 }

@@ -53,24 +53,6 @@ import UIKit
         try await screen.until("open") { screen.pictures(Content.secret) }
     }
 
-    @Test func `a vault that was begun anew is told of the device, and the one before is not`() async throws {
-        let device = try Device()
-        let face = await device.start(.startOver)
-        guard case .ready(let first) = face.phase else { throw Device.Failure.notReady }
-        await first.load()
-        try await device.turnLockOn(first)
-        let screen = screen(face)
-        try await screen.until("open") { screen.pictures(Content.secret) }
-        await first.lock.play(.forceLock)
-        #expect(await face.startOver() == nil)
-        guard case .ready(let second) = face.phase, second !== first else { throw Device.Failure.notReady }
-        await second.load()
-        try await device.turnLockOn(second)
-        try await screen.until("open") { screen.pictures(Content.secret) && second.lock.isEnabled }
-        await tell(.default, UIApplication.protectedDataWillBecomeUnavailableNotification)
-        try await screen.until("locked") { second.lock.isLocked }
-    }
-
     @Test func `the texts are in the user's language, whatever the app itself is translated into`() throws {
         #expect(Bundle.main.localizations.filter(languages.contains).isEmpty)
         let found = [["de-AT", "en"], ["es-MX"], ["fr", "es"], ["zz"]].map {

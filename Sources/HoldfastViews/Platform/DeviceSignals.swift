@@ -17,15 +17,7 @@ public final class DeviceSignals {
     private weak var lock: LockModel?
 
     /// Begins to listen.
-    public convenience init(_ lock: LockModel) {
-        #if canImport(UIKit)
-        self.init(lock, SystemSignal.uiKit)
-        #elseif canImport(AppKit)
-        self.init(lock, SystemSignal.appKit)
-        #else
-        self.init(lock, [])
-        #endif
-    }
+    public convenience init(_ lock: LockModel) { self.init(lock, SystemSignal.ofSystem) }
 
     init(_ lock: LockModel, _ signals: [SystemSignal]) {
         self.lock = lock

@@ -34,6 +34,20 @@ struct SystemSignal: Sendable {
     let meaning: Meaning
 }
 
+extension SystemSignal {
+    /// What this system tells.
+    static var ofSystem: [SystemSignal] {
+        var signals: [SystemSignal] = []
+        #if canImport(UIKit)
+        signals += uiKit
+        #endif
+        #if canImport(AppKit) && !targetEnvironment(macCatalyst)
+        signals += appKit
+        #endif
+        return signals
+    }
+}
+
 /// What keeps a Mac's screen from its user. Each reason has its own end: a lock that is told of one only is told once all are over.
 struct ScreenAbsence: Sendable, Hashable {
     private var isAsleep = false

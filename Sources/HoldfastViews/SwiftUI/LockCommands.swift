@@ -18,7 +18,7 @@ public struct LockCommands: Commands {
     }
 }
 
-#if !canImport(UIKit)
+#if canImport(AppKit) && !targetEnvironment(macCatalyst)
 /// A lock in the bar of menus, from which the app is locked while another one is in front.
 public struct LockMenuBarExtra: Scene {
     private let face: FaceModel

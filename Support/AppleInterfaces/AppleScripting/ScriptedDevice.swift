@@ -1,3 +1,4 @@
+internal import DarwinOverGlibc
 import Foundation
 
 /// The device that the stand-ins play: its sensor, passcode, enrollment, lock state, Enclave and keychain.
@@ -101,6 +102,9 @@ public final class ScriptedDevice: @unchecked Sendable {
     public func withItems<Result>(_ body: (inout [[String: Any]], inout State) throws -> Result) rethrows -> Result {
         try lock.withLock { try body(&items, &state) }
     }
+
+    /// So many seconds pass at once on the clocks of this process.
+    public func timePasses(seconds: Int) { darwin_time_passes(seconds) }
 
     /// The keychain asks for the owner of an item, in a context that may prompt or because it was given none.
     /// - Returns: What it answers then.

@@ -244,6 +244,8 @@ int darwin_getentropy(void *bytes, size_t count) { return getentropy(bytes, coun
 
 // MARK: Time and processes
 
+static _Atomic long seconds_passed;
+void darwin_time_passes(long seconds) { seconds_passed += seconds; }
 int darwin_clock_gettime(darwin_clockid_t clock, struct darwin_timespec *time) {
     // CLOCK_MONOTONIC counts sleep there, CLOCK_UPTIME_RAW does not.
     clockid_t ours = clock == darwin__CLOCK_MONOTONIC || clock == darwin__CLOCK_MONOTONIC_RAW ? CLOCK_BOOTTIME
@@ -251,7 +253,9 @@ int darwin_clock_gettime(darwin_clockid_t clock, struct darwin_timespec *time) {
                      : clock == darwin__CLOCK_THREAD_CPUTIME_ID                               ? CLOCK_THREAD_CPUTIME_ID
                      : clock == darwin__CLOCK_PROCESS_CPUTIME_ID                              ? CLOCK_PROCESS_CPUTIME_ID
                                                                                               : CLOCK_REALTIME;
-    return clock_gettime(ours, (struct timespec *)time);
+    int result = clock_gettime(ours, (struct timespec *)time);
+    if (result == 0 && ours != CLOCK_THREAD_CPUTIME_ID && ours != CLOCK_PROCESS_CPUTIME_ID) time->tv_sec += seconds_passed;
+    return result;
 }
 int darwin_nanosleep(const struct darwin_timespec *time, struct darwin_timespec *rest) {
     return nanosleep((const struct timespec *)time, (struct timespec *)rest);

@@ -137,6 +137,15 @@ public struct Button<Label: View>: Leaf {
         label._evaluate(inside)
     }
 }
+extension Button where Label == Text {
+    public nonisolated init(_ titleKey: LocalizedStringKey, action: @escaping @MainActor () -> Void) {
+        self.init(action: action) { Text(titleKey) }
+    }
+    @_disfavoredOverload
+    public nonisolated init<S: StringProtocol>(_ title: S, action: @escaping @MainActor () -> Void) {
+        self.init(action: action) { Text(title) }
+    }
+}
 public struct Toggle<Label: View>: Leaf {
     let isOn: Binding<Bool>
     nonisolated(unsafe) let label: Label
@@ -148,6 +157,11 @@ public struct Toggle<Label: View>: Leaf {
         inside.node.value = ({ isOn.read() ? "on" : "off" }, { isOn.write($0 == "on") })
         inside.node.act = { isOn.write(!isOn.read()) }
         label._evaluate(inside)
+    }
+}
+extension Toggle where Label == Text {
+    public nonisolated init(_ titleKey: LocalizedStringKey, isOn: Binding<Bool>) {
+        self.init(isOn: isOn) { Text(titleKey) }
     }
 }
 public struct Picker<Label: View, Selection: Hashable, Content: View>: Leaf {
@@ -408,6 +422,16 @@ extension UIWindow {
             return controller.standInContent as? Screen ?? controller.children.lazy.compactMap { find($0) }.first
         }
         return find(rootViewController)
+    }
+}
+extension UIWindowScene {
+    /// What stands in its windows that can be seen, from the top down, as far as one does not hide those below it (ours).
+    public var screens: [Screen] {
+        // What is covered goes on, too.
+        for window in windows { window.screen?.update() }
+        let shown = windows.filter { !$0.isHidden }.reversed().sorted { $0.windowLevel.rawValue > $1.windowLevel.rawValue }
+        let screens = shown.compactMap(\.screen)
+        return Array(screens.prefix((screens.firstIndex(where: \.hidesAll) ?? screens.count - 1) + 1))
     }
 }
 #endif
