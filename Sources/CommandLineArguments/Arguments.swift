@@ -32,6 +32,9 @@ package struct Arguments: Sendable {
         return whole
     }
 
+    /// The options that were given, in the order of their names.
+    var names: [String] { values.keys.sorted() }
+
     mutating func append(place: String) { places.append(place) }
 
     package func contains(_ option: Option) -> Bool { values[option.name] != nil }

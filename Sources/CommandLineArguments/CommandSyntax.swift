@@ -16,14 +16,17 @@ package struct CommandSyntax: Sendable {
     package let options: [Option]
     /// Whether options may stand elsewhere too, so that ``required`` is not checked by the parser: see ``OptionSource``.
     package let isCompletedLater: Bool
+    /// What to type instead of these words, for earlier names of a command; nil for all others.
+    package let successor: String?
     /// Titles under which help lists some of the options, in this order; those that have none come first.
     package let groups: [(title: String, options: [Option])]
 
     package init(
         _ words: [String], synonyms: [String] = [], summary: String, details: [String], example: String,
         places: [Place] = [], required: [Option] = [], options: [Option], isCompletedLater: Bool = false,
-        groups: [(title: String, options: [Option])] = []
+        groups: [(title: String, options: [Option])] = [], successor: String? = nil
     ) {
+        self.successor = successor
         self.groups = groups
         self.isCompletedLater = isCompletedLater
         self.words = words
@@ -40,14 +43,25 @@ package struct CommandSyntax: Sendable {
     package var name: String { words.joined(separator: " ") }
 
     /// The command and its arguments as help shows them, without the program.
-    var usage: String {
+    /// - Parameter shown: The options that help describes.
+    func usage(_ shown: [Option]) -> String {
         var parts = words
         parts += places.map { $0.isRest ? "[\($0.name)...]" : $0.isOptional ? "[\($0.name)]" : $0.name }
-        for option in options where option != Flag.help.option {
+        for option in shown where option != Flag.help.option {
             let isRequired = required.contains(option)
             parts.append((isRequired ? option.synopsis : "[\(option.synopsis)]") + (option.isRepeatable ? "..." : ""))
         }
         return parts.joined(separator: " ")
+    }
+
+    /// The same under words that it had before.
+    /// - Parameter successor: What to type today.
+    package func earlier(_ words: [String], successor: String) -> CommandSyntax {
+        CommandSyntax(
+            words, synonyms: synonyms, summary: summary, details: ["Today this is \(successor)."] + details,
+            example: example, places: places, required: required,
+            options: options.filter { !required.contains($0) && $0 != Flag.help.option },
+            isCompletedLater: isCompletedLater, groups: groups, successor: successor)
     }
 
     package func option(named name: String) -> Option? { options.first { $0.name == name } }
@@ -55,9 +69,9 @@ package struct CommandSyntax: Sendable {
 
 extension Flag {
     /// Every command has it.
-    package static let help = Flag("help", "Show this help.")
+    package static let help = Flag("help", "Show this help.", short: "h")
     /// It is accepted before the command.
-    package static let version = Flag("version", "Print the version.")
+    package static let version = Flag("version", "Print the version.", short: "v")
 }
 
 extension CommandSyntax {
@@ -65,7 +79,7 @@ extension CommandSyntax {
     package static func help(of program: String, example: String) -> CommandSyntax {
         CommandSyntax(
             ["help"], summary: "show help for a command",
-            details: ["Shows the same help as \(program) COMMAND --help, or the list of all commands."],
+            details: ["Shows the same help as \(program) COMMAND --help, or what \(program) --help shows."],
             example: example,
             places: [Place(name: "COMMAND", kind: .command, help: "The words that name it.", isRest: true)], options: []
         )

@@ -29,7 +29,7 @@ private struct Parser<Command: TableCommand> {
     init(table: ProgramTable<Command>) { self.table = table }
 
     mutating func take(_ word: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
-        if optionsEnded || !word.hasPrefix("-") || word == "-" { return try take(place: word) }
+        if optionsEnded || !word.hasPrefix("-") || word == "-" { return try take(place: word, &rest) }
         if word == "--" {
             optionsEnded = true
         } else if word == "-h" {
@@ -90,11 +90,22 @@ private struct Parser<Command: TableCommand> {
         if option == Flag.version.option { wantsVersion = true }
     }
 
-    private mutating func take(place word: String) throws(UsageError) {
+    private mutating func take(place word: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
+        // A command may also be the beginning of others: `config`, and `config set`.
+        if command != nil, arguments.places.isEmpty, !optionsEnded, let longer = table.command(words + [word]) {
+            words.append(word)
+            command = longer
+            return
+        }
+        if words.isEmpty, !optionsEnded, let meant = table.alias(word) {
+            rest = ArraySlice(meant) + rest
+            return
+        }
         guard let syntax = command?.syntax else {
             // `--` ends the options, even before the command.
             let candidates = table.nextWords(words)
-            guard candidates.contains(word) || table.command(words + [word]) != nil else {
+            let isHidden = table.command(words + [word]) != nil || !table.hiddenGroup(words + [word]).isEmpty
+            guard candidates.contains(word) || isHidden else {
                 let spoken = (words + [word]).joined(separator: " ")
                 let same = table.group(words).first {
                     $0.words.count == words.count + 1 && $0.synonyms.contains(word)
@@ -118,13 +129,15 @@ private struct Parser<Command: TableCommand> {
         if wantsHelp { return .help(words) }
         if wantsVersion { return .version }
         guard let command else {
-            let next = table.nextWords(words).joined(separator: ", ")
+            let listed = table.nextWords(words)
+            let next = (listed.isEmpty ? table.hiddenGroup(words).map { $0.words[words.count] } : listed)
+                .joined(separator: ", ")
             guard !words.isEmpty else { throw UsageError("no command was given; \(table.name) --help lists them") }
             throw usage("\(words.joined(separator: " ")) needs one of: \(next)")
         }
         let syntax = command.syntax
-        for option in table.general where arguments.contains(option) && !syntax.options.contains(option) {
-            throw usage("\(syntax.name) has no option \(option.spelled)")
+        for name in arguments.names where syntax.option(named: name) == nil {
+            throw usage("\(syntax.name) has no option --\(name)")
         }
         if arguments.places.count < syntax.places.count, !syntax.places[arguments.places.count].isRest,
             !syntax.places[arguments.places.count].isOptional

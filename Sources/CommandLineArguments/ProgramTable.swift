@@ -27,6 +27,38 @@ package struct ProgramTable<Command: TableCommand>: Sendable {
         }
     }
 
+    /// A page of help of its own, which `help WORD` shows.
+    package struct Topic: Sendable {
+        let word: String
+        /// The first paragraph.
+        let about: String
+        let sections: [Section]
+
+        package init(word: String, about: String, sections: [Section]) {
+            self.word = word
+            self.about = about
+            self.sections = sections
+        }
+    }
+
+    /// What a program with many commands prints instead of the list of all of them.
+    package struct Front: Sendable {
+        /// What the program prints without arguments and for `--help`, as it is.
+        let page: String
+        let topics: [Topic]
+        /// Options that `help options` describes; the help of a command only names those that it has.
+        let common: [Option]
+        /// Other words for a command, or for an option such as `--version`, as the first word of a line.
+        let aliases: [String: [String]]
+
+        package init(page: String, topics: [Topic], common: [Option], aliases: [String: [String]]) {
+            self.page = page
+            self.topics = topics
+            self.common = common
+            self.aliases = aliases
+        }
+    }
+
     /// As it is typed.
     package let name: String
     /// What the program does, as a sentence.
@@ -34,18 +66,21 @@ package struct ProgramTable<Command: TableCommand>: Sendable {
     /// One command line as it is typed.
     let example: String
     let sections: [Section]
-    /// Commands for programs: they work and have help, but are neither listed nor completed.
-    let hidden: [Command]
+    /// Commands for programs, and earlier words for others: they work and have help, but are neither listed nor completed.
+    package let hidden: [Command]
     /// Options that are also accepted before the command.
     package let general: [Option]
     let notes: [Note]
     /// The exit codes and what they mean.
     let exitCodes: [(Int32, String)]
+    /// Nil where `--help` lists all commands.
+    let front: Front?
 
     package init(
         name: String, about: String, example: String, sections: [Section], hidden: [Command] = [],
-        general: [Option] = [], notes: [Note] = [], exitCodes: [(Int32, String)]
+        general: [Option] = [], notes: [Note] = [], exitCodes: [(Int32, String)], front: Front? = nil
     ) {
+        self.front = front
         self.name = name
         self.about = about
         self.example = example
@@ -64,9 +99,20 @@ package struct ProgramTable<Command: TableCommand>: Sendable {
 
     package func command(_ words: [String]) -> Command? { (all + hidden).first { $0.syntax.words == words } }
 
+    /// The words that `help` takes and that name no command.
+    package var topics: [String] { front.map { $0.topics.map(\.word) + ["options", "all"] } ?? [] }
+
+    /// What the first word of a line stands for; nil where that is the word itself.
+    func alias(_ word: String) -> [String]? { front?.aliases[word] }
+
     /// The commands whose name begins with these words and has more.
-    package func group(_ words: [String]) -> [CommandSyntax] {
-        syntaxes.filter { $0.words.count > words.count && $0.words.starts(with: words) }
+    package func group(_ words: [String]) -> [CommandSyntax] { Self.group(words, syntaxes) }
+
+    /// The same of those that are not listed.
+    func hiddenGroup(_ words: [String]) -> [CommandSyntax] { Self.group(words, hidden.map(\.syntax)) }
+
+    private static func group(_ words: [String], _ commands: [CommandSyntax]) -> [CommandSyntax] {
+        commands.filter { $0.words.count > words.count && $0.words.starts(with: words) }
     }
 
     /// What may follow these words.

@@ -25,6 +25,11 @@ package enum Entry {
             let line = try ProgramNames.words + usage(CommandWords.read())
             // Decided before parsing, so that a usage error is an object too.
             isJSON = line.prefix { $0 != "--" }.contains(Options.json.option.spelled)
+            guard !line.isEmpty else {
+                // What a script with an empty word runs has not done anything.
+                try Output.write(usage(CommandTable.program.help(for: [])))
+                return .usage
+            }
             return try perform(usage(CommandTable.program.parse(line)))
         } catch {
             if ![.interrupted, .readerGone].contains(error.exit) { Output.note(error.message) }
@@ -40,6 +45,9 @@ package enum Entry {
         case .run(let command, let arguments):
             try Descriptors.check(arguments, of: command.syntax)
             let arguments = try Defaults.completing(arguments, of: command.syntax)
+            if let successor = command.syntax.successor {
+                Output.remark("This command is now called \(successor); these words still work.")
+            }
             do throws(CommandError) {
                 return try command.run(arguments)
             } catch {

@@ -241,7 +241,7 @@ import VaultCore
                 raw: words.map { Array($0.utf8) }, passcode: "right", environment: environment)
             #expect(result.code == 1, "\(words): \(result.errors)")
             #expect(
-                result.errors.contains("has no passcode") && result.errors.contains("holdfast slots remove device"),
+                result.errors.contains("has no passcode") && result.errors.contains("holdfast open-without-asking off"),
                 "\(words): \(result.errors)")
         }
         #expect(try sandbox.bytes("home/ledger") == ledger)

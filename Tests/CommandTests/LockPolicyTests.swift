@@ -25,8 +25,25 @@ import Testing
         #expect(rules["storageAssurance"] as? String == "keyBound" && rules["isAuthenticated"] as? Bool == false)
         #expect(issues(rules).isEmpty)
         let text = try sandbox.run("lock-policy", "show")
-        #expect(text.code == 0 && text.text.contains("fallback                strict: appPasscode, recoveryPhrase\n"))
-        #expect(text.text.contains("\nstorage                 key-bound; ") && !text.text.contains("warning"))
+        #expect(text.code == 0)
+        #expect(text.text.contains("\nfallback                    strict: the passcode, then the recovery phrase\n"))
+        #expect(text.text.contains("\nstorage                     key-bound; ") && !text.text.contains("warning"))
+    }
+
+    /// What the command shows can be typed, and what programs read can be too.
+    @Test func `the settings are taken under the words that are shown`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let set = try sandbox.run(
+            "lock-policy", "set", "app-lock=on", "fingerprint=on", "count-fingerprint-failures=off", "attempts=7",
+            "lock-after=5min", "fallback=never-blocks", "minimum.files=hardware-bound", passcode: Prepared.passcode)
+        #expect(set.code == 0, "\(set.errors)")
+        let rules = try show(sandbox)
+        #expect(rules["padlock"] as? Bool == true && rules["useFaceID"] as? Bool == true)
+        #expect(rules["countBiometricFailures"] as? Bool == false && rules["attemptLimit"] as? Int == 7)
+        #expect(rules["lockTiming"] as? String == "5min" && rules["fallbackPreset"] as? String == "neverBlocks")
+        #expect(rules["minima"] as? [String: String] == ["files": "hardwareBound"])
+        let text = try sandbox.run("lock-policy", "show").text
+        #expect(text.contains("minimum.files") && text.contains("  hardware-bound\n"))
     }
 
     @Test func rulesAreChangedTogetherAndHold() throws {
@@ -37,7 +54,7 @@ import Testing
             passcode: Prepared.passcode)
         #expect(set.code == 0 && set.output.isEmpty, "\(set.errors)")
         #expect(set.errors.contains("warning: cancelling uses the open compartment"))
-        #expect(set.errors.contains("warning: no step opens collection \"files\" (hardwareBound) on this machine"))
+        #expect(set.errors.contains("warning: no step opens collection \"files\" (hardware-bound) on this machine"))
         let rules = try show(sandbox)
         #expect(rules["padlock"] as? Bool == true && rules["useFaceID"] as? Bool == true)
         #expect(rules["countBiometricFailures"] as? Bool == false && rules["attemptLimit"] as? Int == 7)
@@ -51,7 +68,7 @@ import Testing
         #expect(get.code == 2, "get has no --json")
         let refused = try sandbox.run("get", "big", "--collection", "files", passcode: Prepared.passcode)
         #expect(refused.code == 7 && refused.output.isEmpty)
-        #expect(refused.errors.contains("needs an unlock of assurance hardwareBound; this one is keyBound"))
+        #expect(refused.errors.contains("needs an unlock that is hardware-bound; this one is key-bound"))
         let put = try sandbox.run(
             "put", "new", "--collection", "files", passcode: Prepared.passcode, input: .file(sandbox.file([1, 2, 3])))
         #expect(put.code == 7)
@@ -94,20 +111,20 @@ import Testing
     }
 
     @Test(arguments: [
-        (["nonsense"], "a setting is KEY=VALUE"), (["padlock=yes"], "padlock=yes: allowed: on, off"),
-        (["Padlock=on"], "did you mean padlock?"), (["useFaceID="], "useFaceID=: allowed: on, off"),
-        (["attemptLimit=2"], "attemptLimit=2: allowed: 3 to 10"), (["attemptLimit=+5"], "allowed: 3 to 10"),
+        (["nonsense"], "a setting is KEY=VALUE"), (["padlock=yes"], "app-lock=yes: allowed: on, off"),
+        (["App-lock=on"], "did you mean app-lock?"), (["useFaceID="], "fingerprint=: allowed: on, off"),
+        (["attemptLimit=2"], "attempts=2: allowed: 3 to 10"), (["attempts=+5"], "allowed: 3 to 10"),
         (["attemptLimit=99999999999999999999"], "allowed: 3 to 10"),
         (["delays="], "delays=: allowed:"), (["delays=1,,2"], "allowed:"), (["delays=5,4"], "allowed:"),
         (["delays=3601"], "allowed:"), (["delays=-1"], "allowed:"),
         (["delays=" + [String](repeating: "0", count: 17).joined(separator: ",")], "allowed: 1 to 16"),
-        (["lockTiming=soon"], "lockTiming=soon: allowed: immediately"), (["lockTiming=5 min"], "allowed:"),
+        (["lockTiming=soon"], "lock-after=soon: allowed: immediately"), (["lock-after=5 min"], "allowed:"),
         (["lockTiming=4294967294"], "allowed:"), (["lockTiming=99999999h"], "allowed:"),
-        (["fallback=loose"], "allowed: strict, convenient, neverBlocks, @FILE"), (["fallback=@"], "allowed:"),
+        (["fallback=loose"], "allowed: strict, convenient, never-blocks, @FILE"), (["fallback=@"], "allowed:"),
         (["minimum.a=much"], "allowed: none, presence"), (["minimum=keyBound"], "unknown setting minimum"),
         (["minimum." + String(repeating: "c", count: 256) + "=keyBound"], "at most 255 bytes"),
         (["selfDestruct=on"], "holdfast self-destruct"), (["selfDestructCountdown=60"], "holdfast self-destruct"),
-        (["padlock=on", "padlock=on"], "padlock is repeated"), ([], "KEY=VALUE is missing"),
+        (["padlock=on", "app-lock=on"], "app-lock is repeated"), ([], "KEY=VALUE is missing"),
         (["\u{1B}[31m=1"], #"unknown setting \u{1b}[31m"#),
     ]) func aSettingThatCannotBeNamesItself(_ settings: [String], _ words: String) throws {
         let sandbox = try Sandbox(prepared: true)

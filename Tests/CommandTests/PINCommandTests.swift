@@ -39,9 +39,9 @@ struct PINCommandTests {
 
         let slots = try sandbox.run("slots", "list", environment: variables)
         #expect(
-            slots.text.split(separator: "\n").last?.hasPrefix("pin             hardwareLimited  counted") ?? false,
+            slots.text.split(separator: "\n").last?.hasPrefix("PIN under the TPM  hardware-limited  counted") ?? false,
             "\(slots.text)")
-        #expect(slots.text.hasSuffix("slots remove pin\n"))
+        #expect(slots.text.hasSuffix("enroll remove pin\n"))
         #expect(try sandbox.run("status", "--json").json()["hasPIN"] as? Bool == true)
         #expect(try sandbox.run("status").text.contains("PIN under the TPM"))
         let explained = try sandbox.run("explain", environment: variables).text

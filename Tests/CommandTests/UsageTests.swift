@@ -7,13 +7,15 @@ import Testing
 /// Command lines that cannot be meant, and what is said about them. No key is derived in any of them.
 @Suite struct UsageTests {
     static let wrong: [([String], String)] = [
-        ([], "no command"),
+        (["--home", "x"], "no command"),
         (["putt"], "unknown command putt; did you mean put?"),
-        (["passcode"], "passcode needs one of: change, verify"),
+        (["passcode"], "passcode needs one of: change, check"),
         (["passcode", "chnage"], "unknown command passcode chnage; did you mean change?"),
-        (["remove", "a"], "unknown command remove; did you mean rm?"),
+        (["delete", "a"], "unknown command delete; did you mean rm?"),
+        (["slots"], "slots needs one of: list, add, remove"),
+        (["config", "--json", "set", "a=b"], "config set has no option --json"),
         (["check"], "unknown command check; did you mean verify?"),
-        (["passcode", "check"], "unknown command passcode check; did you mean passcode verify?"),
+        (["passcode", "test"], "unknown command passcode test; did you mean passcode check?"),
         (["frobnicate"], "unknown command frobnicate (see"),
         (["get"], "get: NAME is missing"),
         (["get", "a", "b"], "unexpected argument b"),

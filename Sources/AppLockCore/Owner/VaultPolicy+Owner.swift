@@ -12,7 +12,7 @@ extension VaultPolicy {
             guard let next = fallback.steps.flatMap({ fallback.withSteps($0.union([step])) }) else {
                 throw VaultError(
                     .stepNotInPolicy,
-                    "the vault has a fallback policy of its own, and it does not name \(step.fallback.name)")
+                    "the vault has a fallback policy of its own, and it does not name \(step.fallback.words)")
             }
             fallback = next
         }

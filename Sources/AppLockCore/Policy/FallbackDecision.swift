@@ -185,7 +185,7 @@ private struct Engine {
     private func ruledOut(_ rule: FallbackPolicy.Rule) -> State? {
         guard rule.step.isJudgedBySystem else { return nil }
         if rule.step == .biometrics, !facts.policy.usesBiometrics {
-            return .unusable(.unavailable, why: "switched off (useFaceID)")
+            return .unusable(.unavailable, why: "the vault's rules have it switched off")
         }
         // Where the rules know no passcode of the vault's, the device's is the way on.
         let isLast = rule.step == .devicePasscode && facts.policy.fallback[.appPasscode] == nil

@@ -6,12 +6,12 @@ extension PolicyLinter {
         let minima = policy.collectionMinima.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
         let steps = policy.fallback.rules.filter { $0.step != .openCompartment }
         for (collection, minimum) in minima where minimum > .none {
-            let name = "collection \"\(PolicyLinter.printable(collection))\" (\(minimum.name))"
+            let name = "collection \"\(PolicyLinter.printable(collection))\" (\(minimum.words))"
             for rule in steps where rule.assurance < minimum && rule.step.isJudgedBySystem {
                 issues.append(
                     PolicyIssue(
                         code: .stepBelowMinimum,
-                        words: "\(rule.step.name) (\(rule.assurance.name)) does not open \(name)"))
+                        words: "\(rule.step.words) (\(rule.assurance.words)) does not open \(name)"))
             }
             if !steps.contains(where: { given(by: $0.step) >= minimum }) {
                 issues.append(
@@ -23,7 +23,7 @@ extension PolicyLinter {
             issues.append(
                 PolicyIssue(
                     code: .ownerSlotOnDisk,
-                    words: "an owner slot that stays on the disk is presence only, and \(highest.name) is asked for"))
+                    words: "an owner slot that stays on the disk is presence only, and \(highest.words) is asked for"))
         }
         return issues
     }
@@ -51,7 +51,7 @@ extension PolicyLinter {
                         code: .selfDestructWithoutRecovery,
                         words:
                             "three wrong passcodes destroy the vault, and who is unsure of the passcode has no recovery "
-                            + "phrase to use instead; raise attemptLimit or add the step"))
+                            + "phrase to use instead; allow more attempts or add the step"))
             }
         }
         if policy.delays.allSatisfy({ $0 == 0 }) {
@@ -65,13 +65,15 @@ extension PolicyLinter {
         var issues: [PolicyIssue] = []
         if policy.isLockEnabled {
             issues.append(
-                PolicyIssue(code: .lockNever, words: "padlock is on and lockTiming never: it never shuts by itself"))
+                PolicyIssue(code: .lockNever, words: "the app lock is on and set to never lock by itself"))
         }
         if policy.collectionMinima.values.contains(where: { $0 > .none }) {
             issues.append(
                 PolicyIssue(
                     code: .minimumNeverLocks,
-                    words: "with lockTiming never, collections with a minimum stay open while the process lives"))
+                    words:
+                        "the vault never locks by itself; collections with a minimum stay open while the process lives")
+            )
         }
         return issues
     }

@@ -52,11 +52,11 @@ package struct PolicyLinter: Sendable {
         let steps = rules.map(\.step)
         var issues: [PolicyIssue] = []
         if let open = steps.firstIndex(of: .openCompartment), open < steps.count - 1 {
-            let behind = steps[(open + 1)...].map(\.name).joined(separator: ", ")
+            let behind = steps[(open + 1)...].map(\.words).joined(separator: ", ")
             issues.append(
                 PolicyIssue(
                     code: .openCompartmentNotLast,
-                    words: "openCompartment must be the last step; \(behind) behind it would never be asked for"))
+                    words: "the open compartment must be the last step; \(behind) behind it would never be asked for"))
         }
         let hasPasscodeStep = steps.contains(.appPasscode) && hasPasscode
         let hasPhraseStep = steps.contains(.recoveryPhrase) && hasRecoveryPhrase
@@ -90,7 +90,7 @@ package struct PolicyLinter: Sendable {
             let reasons = rules[..<index].reduce(into: Set<FallbackCondition>()) { $0.formUnion($1.step.endings) }
             if rule.conditions.isDisjoint(with: reasons) {
                 issues.append(
-                    PolicyIssue(code: .unreachableStep, words: "no step before it ever leads to \(rule.step.name)"))
+                    PolicyIssue(code: .unreachableStep, words: "no step before it ever leads to \(rule.step.words)"))
             }
             if rule.step != .openCompartment,
                 let stronger = rules[..<index].first(where: { $0.assurance > rule.assurance })
@@ -98,8 +98,8 @@ package struct PolicyLinter: Sendable {
                 issues.append(
                     PolicyIssue(
                         code: .weakerStep,
-                        words: "\(rule.step.name) (\(rule.assurance.name)) proves less than \(stronger.step.name) "
-                            + "(\(stronger.assurance.name)), which it stands in for"))
+                        words: "\(rule.step.words) (\(rule.assurance.words)) proves less than \(stronger.step.words) "
+                            + "(\(stronger.assurance.words)), which it stands in for"))
             }
             if rule.conditions.contains(.cancelled) {
                 issues.append(
@@ -135,23 +135,23 @@ package struct PolicyLinter: Sendable {
                 issues.append(
                     PolicyIssue(
                         code: .expiredLeadsNowhere,
-                        words: "when \(rule.step.name) has run out (after a restart, its hours, or 5 samples without a "
-                            + "match) no step with a secret follows; add \"expired\" to one"))
+                        words: "when \(rule.step.words) has run out (after a restart, its hours, or 5 samples without "
+                            + "a match) no step with a secret follows; add \"expired\" to one"))
             }
             if rule.withinHours == nil && !opensForOwner {
                 issues.append(
                     PolicyIssue(
                         code: .noMaximumAge,
-                        words: "\(rule.step.name) has no withinHours: the passcode is never asked for again"))
+                        words: "\(rule.step.words) has no withinHours: the passcode is never asked for again"))
             }
         }
         let hasStep = policy.fallback[.biometrics] != nil
         if policy.usesBiometrics && !hasStep {
             issues.append(
-                PolicyIssue(code: .biometricsNotInPolicy, words: "useFaceID is on and no step of the policy uses it"))
+                PolicyIssue(code: .biometricsNotInPolicy, words: "biometrics are on and no step uses them"))
         } else if !policy.usesBiometrics && hasStep {
             issues.append(
-                PolicyIssue(code: .biometricsSwitchedOff, words: "a step uses biometrics and useFaceID is off"))
+                PolicyIssue(code: .biometricsSwitchedOff, words: "a step uses biometrics, and they are off"))
         }
         return issues
     }

@@ -81,7 +81,6 @@ extension ProgramTable {
 
     private func line(_ option: Option, _ condition: String) -> String {
         var text = "complete -c \(name) -n \(condition) -l \(option.name)"
-        if option == Flag.help.option { text += " -s h" }
         if let short = option.short { text += " -s \(short)" }
         if let kind = option.kind {
             text += " -x"

@@ -54,7 +54,7 @@ extension ProgramTable {
     /// Every word of a command's name.
     var allWords: String {
         var words: [String] = []
-        for word in syntaxes.flatMap(\.words) where !words.contains(word) { words.append(word) }
+        for word in syntaxes.flatMap(\.words) + topics where !words.contains(word) { words.append(word) }
         return words.joined(separator: " ")
     }
 

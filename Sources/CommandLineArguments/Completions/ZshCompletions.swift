@@ -69,7 +69,7 @@ extension ProgramTable {
 
     /// The option by its letter, where it has one.
     private func letter(_ option: Option, _ value: String) -> String {
-        guard let short = option.short else { return "" }
+        guard let short = option.short, option != Flag.help.option else { return "" }
         return
             " '\(option.isRepeatable ? "*" : "")-\(short)\(value.isEmpty ? "" : "+")[\(escaped(option.help))]\(value)'"
     }

@@ -20,6 +20,11 @@ struct Command: TableCommand {
             options: options)
         self.run = run
     }
+
+    /// The same command under words that it had before: hidden, and on a terminal it names today's words.
+    func earlier(_ words: String..., successor: String) -> Command {
+        Command(syntax.earlier(words, successor: successor), run: run)
+    }
 }
 
 extension Arguments {

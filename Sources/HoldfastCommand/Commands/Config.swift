@@ -3,22 +3,25 @@ internal import Holdfast
 internal import SystemCalls
 
 extension Command {
-    static let configShow = Command(
-        "config", "show", synonyms: ["list", "get"], summary: "show your settings",
+    static let config = Command(
+        "config", summary: "show your settings",
         details: [
             "Shows each default that you can set, its value, and whether that comes from your configuration file "
                 + "($XDG_CONFIG_HOME/holdfast/config, or ~/.config/holdfast/config). An option on the command line comes "
                 + "before it.",
             "The file has NAME = VALUE in each line, with the names of the options; # begins a comment. What protects the "
                 + "vault cannot be set there, because every program that you run can write the file.",
+            "holdfast config set changes settings.",
         ],
-        example: "holdfast config show", options: [Options.json.option], run: showConfiguration)
+        example: "holdfast config", options: [Options.json.option], run: showConfiguration)
+
+    static let configShow = config.earlier("config", "show", successor: "holdfast config")
 
     static let configSet = Command(
         "config", "set", synonyms: ["change"], summary: "change your settings",
         details: [
             "Writes settings to your configuration file; its other lines stay as they are. NAME= without a value takes a "
-                + "setting out, so that the default holds again. See holdfast config show."
+                + "setting out, so that the default holds again. See holdfast config."
         ],
         example: "holdfast config set clear-after=15s length=24",
         places: [
@@ -59,7 +62,7 @@ private func changeConfiguration(_ arguments: Arguments) throws(CommandError) ->
     var changes: [(name: String, value: String?)] = []
     for word in arguments.places {
         guard let sign = word.firstIndex(of: "=") else {
-            throw .usage("\(Escaping.name(word)): a setting is NAME=VALUE; holdfast config show lists the names")
+            throw .usage("\(Escaping.name(word)): a setting is NAME=VALUE; holdfast config lists the names")
         }
         let (name, value) = (String(word[..<sign]), String(word[word.index(after: sign)...]))
         guard !changes.contains(where: { $0.name == name }) else { throw .usage("\(Escaping.name(name)) is repeated") }
@@ -68,7 +71,7 @@ private func changeConfiguration(_ arguments: Arguments) throws(CommandError) ->
         if !isReset { try ConfigurationFile.check(name, value, at: "config set") }
         changes.append((name, isReset ? nil : value))
     }
-    guard !changes.isEmpty else { throw .usage("NAME=VALUE is missing; holdfast config show lists the names") }
+    guard !changes.isEmpty else { throw .usage("NAME=VALUE is missing; holdfast config lists the names") }
     guard let path = try Defaults.path() else { throw .usage("no home folder was found for the configuration file") }
     var file = try ConfigurationFile(at: path) ?? ConfigurationFile()
     for change in changes {

@@ -17,7 +17,7 @@ extension Command {
                 + "keyring, and every command opens it without asking: for the secrets of a service, or to begin with. "
                 + "Any program you run can then open it, and it is lost with this machine. --file keeps that share in a "
                 + "file beside the vault, for a machine that has neither; then anyone who can read the files opens it. "
-                + "holdfast slots remove device gives it a passcode and a phrase.",
+                + "holdfast open-without-asking off gives it a passcode and a phrase.",
         ],
         example: "holdfast init",
         options: [

@@ -11,8 +11,8 @@ extension Command {
             "Checks memory, TPM, keyring, fingerprint sensor, account password and session. Says how strong each part "
                 + "is and how to get what is missing. Asks for nothing, changes nothing, and ends within five seconds "
                 + "even if a part does not respond.",
-            "With --deep, each part is tested and the test undone: the TPM seals, signs, keeps and removes a share, and "
-                + "counts a wrong attempt; keyring and folder store a share and return it.",
+            "With --deep, each part is tested and the test undone: the TPM seals, signs, keeps and removes a key, and "
+                + "counts a wrong attempt; keyring and folder store a key and return it.",
             "--system-bus and --pam-folder check parts of your own setup instead of the machine's. They affect only "
                 + "this report: a vault is never opened with them.",
         ],
@@ -38,19 +38,20 @@ private func examine(_ arguments: Arguments) throws(CommandError) -> ExitCode {
             .object(["parts": .array(findings.map(\.json)), "isDeep": .boolean(request.isDeep)]))
         return .done
     }
-    var table = Table(["PART", "STATE", "GIVES", "FOUND"])
+    try Output.write(Escaping.sentence(Finding.verdict(findings)) + "\n\n")
+    var table = Table(["PART", "STATE", "STRENGTH", "FOUND"])
     for finding in findings {
         table.append([
-            finding.part.rawValue, finding.state.rawValue, finding.assurance?.name ?? "-",
+            finding.part.words, finding.state.words, finding.assurance?.words ?? "-",
             Escaping.sentence(finding.words),
         ])
     }
     try Output.write(table.text)
     for finding in findings {
-        if let worth = finding.worth { try Output.write("\(finding.part.rawValue): \(Escaping.sentence(worth))\n") }
+        if let worth = finding.worth { try Output.write("\(finding.part.words): \(Escaping.sentence(worth))\n") }
     }
     for finding in findings {
-        if let fix = finding.fix { try Output.write("\(finding.part.rawValue): \(Escaping.sentence(fix))\n") }
+        if let fix = finding.fix { try Output.write("\(finding.part.words): \(Escaping.sentence(fix))\n") }
     }
     return .done
 }

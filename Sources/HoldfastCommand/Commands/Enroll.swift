@@ -22,50 +22,51 @@ extension Command {
         ],
         run: enroll)
 
-    static let slots = Command(
-        "slots", "list", summary: "list the ways to unlock the vault",
+    static let openWithoutAsking = Command(
+        "open-without-asking", "on", summary: "let this device open the vault without asking",
         details: [
-            "Shows for each unlock method how strong it is: hardwareLimited, hardwareBound, keyBound, presence or "
-                + "none."
-        ],
-        example: "holdfast slots list",
-        options: [Options.home.option, Options.json.option], run: listSlots)
-
-    static let addSlot = Command(
-        "slots", "add", summary: "let this device open the vault without asking",
-        details: [
-            "device: a share of a new key is kept in this machine's TPM, or in your session keyring, and every command "
+            "A share of a new key is kept in this machine's TPM, or in your session keyring, and every command "
                 + "opens the vault without asking. The vault gets new keys; its passcode and recovery phrase no longer "
                 + "open it. Self-destruct must be off."
         ],
-        example: "holdfast slots add device",
-        places: [Place(name: "SLOT", kind: .word(["device"]), help: "What is added.")],
+        example: "holdfast open-without-asking on",
         options: [Options.home.option, Options.passcodeDescriptor.option],
         run: addDeviceSlot)
 
-    static let removeSlot = Command(
-        "slots", "remove", summary: "remove a way to unlock the vault",
+    static let askAgain = Command(
+        "open-without-asking", "off", summary: "give a vault that opens without asking a passcode",
+        details: [
+            "You choose a passcode, are shown a recovery phrase, and the vault gets new keys. Old copies of it open nothing "
+                + "that is written later."
+        ],
+        example: "holdfast open-without-asking off",
+        options: [
+            Options.weak.option, Options.home.option, Options.passcodeDescriptor.option,
+            Options.phraseOutDescriptor.option,
+        ],
+        run: askPasscodeAgain)
+
+    static let enrollRemove = Command(
+        "enroll", "remove", synonyms: ["delete"], summary: "remove a way to unlock the vault",
         details: [
             "tpm: the passcode no longer needs the TPM and opens the vault on any machine. pin: the PIN no longer "
-                + "works. fingerprint, device: the fingerprint or the account password no longer unlocks the vault. If it was "
+                + "works. fingerprint, account: the fingerprint or the account password no longer unlocks the vault. If it was "
                 + "kept on disk, the vault gets new keys: enter the recovery phrase to keep it, or use --insist to lose it. A "
                 + "PIN is removed.",
-            "device, where the vault opens without asking: you choose a passcode, are shown a recovery phrase, and the "
-                + "vault gets new keys. Old copies of it open nothing that is written later.",
             "phrase: only the passcode is left, and the vault gets new keys. If you forget it, use up its attempts, or lose "
                 + "the TPM that it needs, everything in the vault is lost. A PIN is removed. This requires --insist.",
         ],
-        example: "holdfast slots remove pin",
+        example: "holdfast enroll remove pin",
         places: [
             Place(
-                name: "SLOT", kind: .word(["tpm", "pin", "fingerprint", "device", "phrase", "recoveryPhrase"]),
+                name: "METHOD", kind: .word(["tpm", "pin", "fingerprint", "account", "phrase"]),
                 help: "What is removed.")
         ],
         options: [
-            Options.insist.option, Options.weak.option, Options.home.option, Options.passcodeDescriptor.option,
-            Options.phraseDescriptor.option, Options.phraseOutDescriptor.option,
+            Options.insist.option, Options.home.option, Options.passcodeDescriptor.option,
+            Options.phraseDescriptor.option,
         ],
-        run: removeSlotNamed)
+        run: removeMethod)
 
     static let enrollFingerprint = Command(
         "enroll", "fingerprint", synonyms: ["finger", "biometrics"], summary: "unlock with your fingerprint",
@@ -74,7 +75,7 @@ extension Command {
                 + "Half of the key is only in the agent's memory, the other half in the TPM, the session keyring, or "
                 + "a file.",
             "A fingerprint proves presence only. The passcode is required after a restart, after five samples that "
-                + "did not match, and when fingers were added or removed. holdfast lock-policy explain shows which "
+                + "did not match, and when fingers were added or removed. holdfast status --long shows which "
                 + "method is used now.",
             "With --keep both halves are kept on disk, so that the fingerprint also works after a restart. Any "
                 + "program you run that can use the TPM or the keyring can then open the vault without your finger. "
@@ -84,15 +85,17 @@ extension Command {
         options: [Options.keep.option, Options.home.option, Options.passcodeDescriptor.option],
         run: { arguments throws(CommandError) in try enrollOwner(.biometrics, arguments) })
 
-    static let enrollDevice = Command(
-        "enroll", "device", synonyms: ["account", "pam"], summary: "unlock with your account password",
+    static let enrollAccount = Command(
+        "enroll", "account", synonyms: ["pam", "password"], summary: "unlock with your account password",
         details: [
             "Like enroll fingerprint, but with your account password. It is checked by PAM with the service "
                 + "\"holdfast\" (/etc/pam.d/holdfast)."
         ],
-        example: "holdfast enroll device",
+        example: "holdfast enroll account",
         options: [Options.keep.option, Options.home.option, Options.passcodeDescriptor.option],
         run: { arguments throws(CommandError) in try enrollOwner(.devicePasscode, arguments) })
+
+    static let enrollDevice = enrollAccount.earlier("enroll", "device", successor: "holdfast enroll account")
 }
 
 private func enroll(_ arguments: Arguments) throws(CommandError) -> ExitCode {
@@ -199,24 +202,16 @@ private func changeRules(
     }
 }
 
-private func removeSlotNamed(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let isPhrase = ["phrase", SlotKind.secret(.recoveryPhrase).name].contains(arguments[place: 0])
-    guard isPhrase || ["fingerprint", "device"].contains(arguments[place: 0]) || !arguments[Options.insist] else {
+/// `phrase`, `fingerprint`, `account`, `pin` or `tpm`, and what `slots remove` calls them.
+func removeMethod(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    guard !["tpm", "pin"].contains(arguments[place: 0]) || !arguments[Options.insist] else {
         throw .usage("\(Options.insist.option.spelled) is only for what takes the phrase away")
-    }
-    if arguments[place: 0] == "device", try Unlocking.asksNobody(Unlocking.find(arguments)) {
-        return try removeDeviceSlot(arguments)
-    }
-    for option in [Options.phraseOutDescriptor.option, Options.weak.option] {
-        guard !arguments.contains(option) else {
-            throw .usage("\(option.spelled) is only for a vault that opens without asking")
-        }
     }
     let step: OwnerStep
     switch arguments[place: 0] {
     case "fingerprint": step = .biometrics
-    case "device": step = .devicePasscode
-    case _ where isPhrase: return try removePhrase(arguments)
+    case "account", "device": step = .devicePasscode
+    case "phrase", SlotKind.secret(.recoveryPhrase).name: return try removePhrase(arguments)
     case "pin": return try removePIN(arguments)
     default: return try removeFromHardware(arguments)
     }
@@ -265,52 +260,10 @@ private func removeFromHardware(_ arguments: Arguments) throws(CommandError) -> 
     return .done
 }
 
-private func listSlots(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let status = try vaultCall { try Unlocking.find(arguments).status() }
-    if arguments[Options.json] {
-        try Output.write(.object(["slots": .array(status.slots.map { $0.json(status) })]))
-        return .done
+/// Of a vault that opens without asking; of another one nothing is changed.
+private func askPasscodeAgain(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    guard try Unlocking.asksNobody(Unlocking.find(arguments)) else {
+        throw .failure("notEnrolled", "the vault does not open without asking; nothing was changed")
     }
-    var table = Table(["SLOT", "PROVES", "ATTEMPTS", "REMOVED BY"])
-    for slot in status.slots {
-        table.append([
-            slot.name, slot.proof(status), slot.isCounted ? "counted" : "not counted",
-            slot.words(status).map { "slots remove \($0)" } ?? "-",
-        ])
-    }
-    try Output.write(table.text)
-    return .done
-}
-
-extension SlotKind {
-    fileprivate func proof(_ status: Vault.Status) -> String {
-        switch self {
-        case .secret(.passcode): status.hasHardwareShare ? "hardwareLimited" : "keyBound"
-        case .secret(.recoveryPhrase), .unknown: "keyBound"
-        case .secret(.pin): "hardwareLimited"
-        case .deviceOwner: "presence"
-        case .device: "none"
-        }
-    }
-
-    /// What `slots remove` calls it; nil for what is only replaced.
-    fileprivate func words(_ status: Vault.Status) -> String? {
-        switch self {
-        case .secret(.passcode): status.hasHardwareShare ? "tpm (keeps the passcode)" : nil
-        case .secret(.recoveryPhrase): "phrase"
-        case .secret(.pin), .device: name
-        case .deviceOwner:
-            [(OwnerStep.biometrics, "fingerprint"), (.devicePasscode, "device")].filter {
-                status.policy.asks(for: $0.0)
-            }
-            .map(\.1).joined(separator: ", ")
-        case .unknown: nil
-        }
-    }
-
-    fileprivate func json(_ status: Vault.Status) -> JSON {
-        .object([
-            "kind": .text(name), "assurance": .text(proof(status)), "isCounted": .boolean(isCounted),
-        ])
-    }
+    return try removeDeviceSlot(arguments)
 }

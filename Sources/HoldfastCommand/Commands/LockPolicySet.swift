@@ -12,16 +12,16 @@ extension Command {
     static let lockPolicySet = Command(
         "lock-policy", "set", synonyms: ["change"], summary: "change the vault's policy",
         details: [
-            "padlock, useFaceID and countBiometricFailures are on or off. attemptLimit is 3 to 10. delays are the "
-                + "seconds to wait after each wrong passcode: 0,0,30,60. lockTiming is \(LockTiming.allowed). "
-                + "fallback is strict, convenient, neverBlocks or @FILE, a file with a policy in JSON. "
+            "app-lock, fingerprint and count-fingerprint-failures are on or off. attempts is 3 to 10. delays are the "
+                + "seconds to wait after each wrong passcode: 0,0,30,60. lock-after is \(LockTiming.allowed). "
+                + "fallback is strict, convenient, never-blocks or @FILE, a file with a policy in JSON. "
                 + "minimum.COLLECTION is "
-                + Assurance.allCases.map(\.name).joined(separator: ", ")
+                + Assurance.allCases.map { Words.typed($0.name) }.joined(separator: ", ")
                 + ": what an unlock must prove for that collection.",
             "The policy is bound to the passcode, so the passcode is asked for. A policy with errors is refused "
                 + "before that, and nothing is changed; warnings are printed. Self-destruct has its own commands.",
         ],
-        example: "holdfast lock-policy set attemptLimit=5 lockTiming=5min",
+        example: "holdfast lock-policy set attempts=5 lock-after=5min",
         places: [.settings], options: [Options.home.option, Options.passcodeDescriptor.option], run: setPolicy)
 }
 

@@ -2,14 +2,17 @@ internal import CommandLineArguments
 internal import Holdfast
 
 extension Command {
-    static let passcodeVerify = Command(
-        "passcode", "verify", synonyms: ["check"], summary: "check the passcode",
+    static let passcodeCheck = Command(
+        "passcode", "check", synonyms: ["test"], summary: "check the passcode",
         details: [
             "Says whether the passcode is correct and, if not, how many attempts are left. A wrong passcode is "
                 + "counted as usual; the correct one resets the attempts."
         ],
-        example: "holdfast passcode verify",
+        example: "holdfast passcode check",
         options: [Options.json.option, Options.home.option, Options.passcodeDescriptor.option], run: verifyPasscode)
+
+    static let passcodeVerify = passcodeCheck.earlier(
+        "passcode", "verify", successor: "holdfast passcode check")
 }
 
 private func verifyPasscode(_ arguments: Arguments) throws(CommandError) -> ExitCode {

@@ -49,7 +49,8 @@ extension Command {
                 + "TPM and no keyring vouches for it."
         ],
         example: "holdfast self-destruct status",
-        options: [Options.home.option, Options.json.option], run: showSelfDestruct)
+        options: [Options.home.option, Options.json.option], run: showSelfDestruct
+    ).earlier("self-destruct", "status", successor: "holdfast status --long")
 }
 
 private func change(_ change: SelfDestruct.Change, _ arguments: Arguments) throws(CommandError) -> ExitCode {
@@ -182,35 +183,41 @@ private func cancelChange(_ arguments: Arguments) throws(CommandError) -> ExitCo
 
 private func showSelfDestruct(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let vault = try Unlocking.find(arguments)
-    let status = try vaultCall { try vault.status() }
-    let key = try vaultCall { try vault.wipeReceiptKey }
-    let policy = status.policy
-    let pending = try? AgentAccess.pendingChange(arguments)
-    let memory = policy.selfDestruct ? try vaultCall { try vault.destructionMemory() } : nil
-    if arguments[Options.json] {
-        try Output.write(
-            .object([
-                "pending": pending.map(json) ?? .null,
-                "selfDestruct": .boolean(policy.selfDestruct), "attemptLimit": .integer(Int64(policy.attemptLimit)),
-                "remainingAttempts": .integer(Int64(status.remainingAttempts)),
-                "countdownSeconds": .integer(Int64(policy.selfDestructCountdown)),
-                "receiptKey": key.map { .text($0.publicKey) } ?? .null,
-                "remembered": memory?.json ?? .null,
-            ]))
-        return .done
-    }
-    var facts = [
-        ("self-destruct", policy.selfDestruct ? "on" + status.destructionWarning : "off"),
-        ("attempts", "\(status.remainingAttempts) of \(policy.attemptLimit) left"),
-        ("countdown", "\(policy.selfDestructCountdown) s to turn it on or off"),
-    ]
-    if let pending { facts.append(("pending", text(pending))) }
-    if let memory { facts.append(("vouched for", memory.text)) }
-    if policy.selfDestruct {
-        facts.append(("receipt key", key?.publicKey ?? "none; one is made for the receipt of a wipe"))
-    }
-    try Output.write(Facts.text(facts))
+    let state = try SelfDestructState(vault, vaultCall { try vault.status() }, arguments)
+    try arguments[Options.json] ? Output.write(state.json) : Output.write(Facts.text(state.facts))
     return .done
+}
+
+/// Whether self-destruct is on, what changes that now, and what vouches for it.
+struct SelfDestructState {
+    let facts: [(String, String)]
+    let json: JSON
+
+    init(_ vault: Vault, _ status: Vault.Status, _ arguments: Arguments) throws(CommandError) {
+        let key = try vaultCall { try vault.wipeReceiptKey }
+        let policy = status.policy
+        let pending = try? AgentAccess.pendingChange(arguments)
+        let memory = policy.selfDestruct ? try vaultCall { try vault.destructionMemory() } : nil
+        json = .object([
+            "pending": pending.map(HoldfastCommand.json) ?? .null,
+            "selfDestruct": .boolean(policy.selfDestruct), "attemptLimit": .integer(Int64(policy.attemptLimit)),
+            "remainingAttempts": .integer(Int64(status.remainingAttempts)),
+            "countdownSeconds": .integer(Int64(policy.selfDestructCountdown)),
+            "receiptKey": key.map { .text($0.publicKey) } ?? .null,
+            "remembered": memory?.json ?? .null,
+        ])
+        var facts = [
+            ("self-destruct", policy.selfDestruct ? "on" + status.destructionWarning : "off"),
+            ("attempts", "\(status.remainingAttempts) of \(policy.attemptLimit) left"),
+            ("countdown", "\(policy.selfDestructCountdown) s to turn it on or off"),
+        ]
+        if let pending { facts.append(("pending", text(pending))) }
+        if let memory { facts.append(("vouched for", memory.text)) }
+        if policy.selfDestruct {
+            facts.append(("receipt key", key?.publicKey ?? "none; one is made for the receipt of a wipe"))
+        }
+        self.facts = facts
+    }
 }
 
 private func json(_ pending: PendingChange) -> JSON {

@@ -4,15 +4,22 @@ internal import Holdfast
 internal import HoldfastAgent
 internal import HoldfastDoctor
 
+extension Options {
+    static let everything = Flag(
+        "long", "Also what unlocks it and how strong that is, which way is asked for now and why, and self-destruct.",
+        short: "l")
+}
+
 extension Command {
     static let status = Command(
         "status", synonyms: ["info"], summary: "show the vault's state without unlocking it",
         details: [
             "Shows what the header and the attempt ledger say, and whether an agent is running and unlocked. Asks for "
-                + "nothing; while the vault is locked, the header is not verified."
+                + "nothing; while the vault is locked, the header is not verified.",
+            "With --long, holdfast doctor says how to get what is missing, and holdfast lock-policy show has every rule.",
         ],
-        example: "holdfast status",
-        options: [Options.home.option, Options.json.option], run: showStatus)
+        example: "holdfast status --long",
+        options: [Options.everything.option, Options.home.option, Options.json.option], run: showStatus)
 }
 
 private func showStatus(_ arguments: Arguments) throws(CommandError) -> ExitCode {
@@ -21,16 +28,31 @@ private func showStatus(_ arguments: Arguments) throws(CommandError) -> ExitCode
     let status = try vaultCall { try vault.status() }
     let open = vault.open.status()
     let agent = AgentAccess.status(arguments)
+    let protection = try vaultCall { try vault.protection() }
+    let long = arguments[Options.everything] ? try LongStatus(vault, status, arguments) : nil
     if arguments[Options.json] {
-        try Output.write(status.json(open, agent, try vaultCall { try vault.protection() }))
-    } else {
-        try Output.write(
-            Facts.text(
-                facts(status) + vaultCall { try vault.protection() }.facts + facts(open) + hardwareFacts(vault) + [
-                    ("agent", words(agent))
-                ]))
+        try Output.write(status.json(open, agent, protection, long))
+        return .done
     }
+    try Output.write(
+        Facts.text(facts(status) + protection.facts + facts(open) + hardwareFacts(vault) + [("agent", words(agent))]))
+    if let long { try Output.write(long.text) }
     return .done
+}
+
+/// What `--long` adds.
+private struct LongStatus {
+    let text: String
+    let json: [String: JSON]
+
+    init(_ vault: Vault, _ status: Vault.Status, _ arguments: Arguments) throws(CommandError) {
+        let destruct = try SelfDestructState(vault, status, arguments)
+        let explanation = try Explanation(arguments)
+        text = [
+            status.ways, explanation.lines.map { $0 + "\n" }.joined(), Facts.text(destruct.facts),
+        ].map { "\n" + $0 }.joined()
+        json = ["ways": status.waysJSON, "explanation": explanation.json, "selfDestructState": destruct.json]
+    }
 }
 
 private func words(_ agent: AgentAccess.Status) -> String {
@@ -52,12 +74,12 @@ private func facts(_ status: Vault.Status) -> [(String, String)] {
         ("home", Escaping.sentence(status.path)),
         ("format", "\(status.formatVersion)"),
         ("created", Format.localTime(milliseconds: Int64(clamping: status.created))),
-        ("opens with", status.slots.map(words).joined(separator: ", ")),
+        ("opens with", status.slots.map(\.words).joined(separator: ", ")),
     ]
     if let costs = status.derivation {
         facts.append(("passcode", "Argon2id, \(costs.passes) passes over \(costs.memoryKiB >> 10) MiB"))
     }
-    if status.hasHardwareShare { facts.append(("", "a TPM keeps a share of it and also counts attempts")) }
+    if status.hasHardwareShare { facts.append(("", "the TPM has a part of its key and also counts attempts")) }
     // Nothing is asked for at the other levels, so there is nothing to guess.
     if status.hasPIN || status.slots.contains(.secret(.passcode)) { facts += attempts(status) }
     facts.append(("self-destruct", status.policy.selfDestruct ? "on" + status.destructionWarning : "off"))
@@ -84,12 +106,12 @@ private func hardwareFacts(_ vault: Vault) -> [(String, String)] {
     var facts: [(String, String)] = []
     if vault.leavesHardware {
         facts.append(
-            ("hardware", "shares in the TPM or the keyring were made for another folder, and stay there after a wipe;"))
+            ("hardware", "keys in the TPM or the keyring were made for another folder, and stay there after a wipe;"))
         facts.append(("", "say if this is the vault (holdfast hardware claim) or a copy (holdfast hardware leave)"))
     }
     if vault.refusedNote {
         let rest = "it was ignored and kept as hardware.pending.refused"
-        facts.append(("hardware", "a list of shares to delete from the TPM was not written by this vault: \(rest)"))
+        facts.append(("hardware", "a list of keys to delete from the TPM was not written by this vault: \(rest)"))
     }
     return facts
 }
@@ -117,21 +139,11 @@ extension OpenCompartment.Status {
     }
 }
 
-/// A kind of slot for people.
-private func words(_ kind: SlotKind) -> String {
-    switch kind {
-    case .secret(.passcode): "passcode"
-    case .secret(.recoveryPhrase): "recovery phrase"
-    case .secret(.pin): "PIN under the TPM"
-    case .deviceOwner: "device owner"
-    case .device: "this device, without asking"
-    case .unknown: kind.name
-    }
-}
-
 extension Vault.Status {
-    func json(_ open: OpenCompartment.Status, _ agent: AgentAccess.Status, _ protection: Protection) -> JSON {
-        .object([
+    fileprivate func json(
+        _ open: OpenCompartment.Status, _ agent: AgentAccess.Status, _ protection: Protection, _ long: LongStatus?
+    ) -> JSON {
+        let members: [String: JSON] = [
             "open": open.json, "agent": agent.json, "protection": protection.json,
             "id": .text(id.description), "path": .text(path), "formatVersion": .integer(Int64(formatVersion)),
             "created": Format.timestamp(milliseconds: Int64(clamping: created)).map { .text($0) } ?? .null,
@@ -148,6 +160,7 @@ extension Vault.Status {
             "log": .object([
                 "entries": log.entries.map { .count($0) } ?? .null, "problem": log.problem.map { .text($0) } ?? .null,
             ]),
-        ])
+        ]
+        return .object(members.merging(long?.json ?? [:]) { $1 })
     }
 }

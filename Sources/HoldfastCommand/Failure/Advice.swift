@@ -18,11 +18,11 @@ enum Advice {
         case .noRecoveryPhrase: "holdfast enroll phrase issues one"
         case .noPIN: "holdfast enroll pin sets one, with the passcode"
         case .noPasscode:
-            "holdfast slots remove device sets one where the vault opens without asking, else holdfast recover"
+            "holdfast open-without-asking off sets one where the vault opens without asking, else holdfast recover"
         case .lastWayIn: "holdfast enroll phrase issues a recovery phrase; --insist does without"
         case .wiped: "holdfast receipt verify shows what was erased"
         case .passcodeNeeded: "holdfast unlock --passcode asks for the passcode"
-        case .notPending: "holdfast self-destruct status shows what is in effect"
+        case .notPending: "holdfast status --long shows what is in effect"
         case .receiptMismatch:
             "compare the key with the one that you wrote down; holdfast wipe and self-destruct printed it"
         case .rollbackSuspected: putBack
@@ -49,7 +49,7 @@ enum Advice {
         case .recordExists: "use --replace to replace it"
         case .invalidName, .reservedCollection: "choose another name"
         case .invalidPasscode: "choose another one"
-        case .assuranceTooLow: "holdfast slots list shows what each way to unlock proves; unlock with a stronger one"
+        case .assuranceTooLow: "holdfast status --long shows what each way to unlock proves; unlock with a stronger one"
         case .invalidPolicy: "holdfast lock-policy show prints the rules with the values that are allowed"
         case .stepNotInPolicy: "add it with holdfast lock-policy set fallback=@FILE"
         case .isItem: "give it another name, or remove the item first"
@@ -79,7 +79,7 @@ enum Advice {
         case .vaultMissing: "say where it is with --home"
         case .levelLowered: "holdfast status shows what is there; open it only if you put it there"
         case .levelContradicted:
-            "holdfast slots remove device sets a passcode, and holdfast slots add device opens the vault without asking"
+            "holdfast open-without-asking off sets a passcode, and holdfast open-without-asking on asks for nothing"
         case .proofTooWeak: "run the command again with the passcode"
         case .stillMoving: "holdfast verify shows what is left; try again later"
         case .movedElsewhere: "run the command again"

@@ -8,18 +8,21 @@ extension Finding {
     var words: String {
         switch evidence {
         case .silent: "gave no answer in time"
-        case .memory(let protection, _): "secrets lie in \(protection)"
+        case .memory(_, let isHidden):
+            isHidden
+                ? "secrets lie in memory that the kernel itself does not map"
+                : "secrets lie in memory that is never swapped"
         case .chipAbsent:
             "this machine shows no TPM 2.0: the passcode's own strength is all that protects a stolen copy"
         case .chipForbidden: "there is a TPM, and this user may not use it"
         case .chipAnswers: "the TPM answers (whether it counts attempts is tried with --deep)"
-        case .chipCounts: "the TPM seals, signs, and counted a wrong attempt and gave a share for the right one"
+        case .chipCounts: "the TPM seals, signs, and counted a wrong attempt and gave a key for the right one"
         case .chipSealsOnly(let reason): "the TPM seals and signs, and does not count attempts (\(reason))"
         case .keyringOpen(let isTried):
-            "the session's keyring is open" + (isTried ? ", took a share and gave it back" : "")
-        case .noVault: "there is no vault whose folder could hold a share"
+            "the session's keyring is open" + (isTried ? ", took a key and gave it back" : "")
+        case .noVault: "there is no vault whose folder could hold a key"
         case .folderWorks:
-            "a share in a file is read by every program of this user; used where nothing better is there"
+            "any program you run can read a key in a file; used where nothing better is there"
         case .folderSynced(let folder, let program): "\(program) syncs \(folder), which damages vaults"
         case .fingerprint(let capability): capability.why ?? "a finger is enrolled and the sensor answers"
         case .devicePasscode(let capability):
@@ -45,14 +48,14 @@ extension Finding {
     var worth: String? {
         switch evidence {
         case .chipAnswers, .chipCounts, .chipSealsOnly:
-            "a share kept here protects a stolen disk, not a stolen machine. One that was removed stays removed, except in "
+            "a key kept here protects a stolen disk, not a stolen machine. One that was removed stays removed, except in "
                 + "a virtual machine that is put back with its TPM. A reset of the chip, which a firmware update can "
-                + "cause, loses all shares"
+                + "cause, loses all keys"
         case .keyringOpen:
-            "a share kept here is as safe as the login password, and any program you run can read it. An older copy of "
-                + "the keyring's file still has shares that were removed"
+            "a key kept here is as safe as the login password, and any program you run can read it. An older copy of "
+                + "the keyring's file still has keys that were removed"
         case .folderWorks:
-            "a share kept here is on the stolen disk too, and an older copy of the folder still has shares that were "
+            "a key kept here is on the stolen disk too, and an older copy of the folder still has keys that were "
                 + "removed"
         default: nil
         }
@@ -72,7 +75,7 @@ extension Finding {
         case .keyringLocked: "unlock it: log in with the password, or open the desktop's password program"
         case .keyringFailed:
             state == .broken ? fixOfSilence : "install gnome-keyring and libsecret-1-0, and start the session with them"
-        case .noVault: "holdfast init"
+        case .noVault: "holdfast init makes one"
         case .folderFailed: "make the vault's folder writable for its user"
         case .folderSynced: "move the vault out of it, and put backups there (holdfast backup)"
         case .fingerprint(let capability):
@@ -91,8 +94,8 @@ extension Finding {
         case .sessionDeaf: "the agent then locks by its timers only; run it in a session with systemd-logind"
         case .vaultUnreadable: "holdfast verify tells more"
         case .vaultNeedsChip: "use the machine it was enrolled on, or the recovery phrase (holdfast recover)"
-        case .vaultRules: "holdfast lock-policy set"
-        case .vaultWithoutSecret: "holdfast slots remove device gives it a passcode and a recovery phrase"
+        case .vaultRules: "holdfast lock-policy set changes them"
+        case .vaultWithoutSecret: "holdfast open-without-asking off gives it a passcode and a recovery phrase"
         case .vaultUnderPasscode: "holdfast enroll tpm puts the passcode under the TPM, where there is one"
         case .chipAnswers, .chipCounts, .chipSealsOnly, .keyringOpen, .folderWorks, .sessionHeard, .vaultUnderChip:
             nil
@@ -108,6 +111,27 @@ extension Finding {
         case .fingerprint: "systemctl restart fprintd"
         case .devicePasscode: "look at the rules in /etc/pam.d/holdfast"
         case .session: "look whether the system bus answers"
+        }
+    }
+}
+
+extension Finding {
+    /// What all of it comes to, in one or two sentences.
+    static func verdict(_ findings: [Finding]) -> String {
+        let broken = findings.filter { [.broken, .slow].contains($0.state) }.map(\.part.words)
+        let rest = broken.isEmpty ? "" : " Look at: \(broken.joined(separator: ", "))."
+        let vault = findings.first { $0.part == .vault }
+        switch vault?.evidence {
+        case .vaultUnderChip: return "The vault is well protected: a copy of it cannot be guessed elsewhere." + rest
+        case .vaultUnderPasscode:
+            return "The vault is as strong as its passcode: a copy of it can be guessed without limit." + rest
+        case .vaultWithoutSecret(asksOwner: false):
+            return "The vault is protected against a thief of the disk alone: nothing is asked for on this machine."
+                + rest
+        case .vaultWithoutSecret(asksOwner: true): return "The vault opens for the owner of this device." + rest
+        case .vaultNeedsChip, .vaultUnreadable: return "The vault cannot be opened as usual here." + rest
+        case .vaultRules: return "The vault has rules that cannot be kept here." + rest
+        default: return "There is no vault here yet." + rest
         }
     }
 }

@@ -16,10 +16,11 @@ package enum LogText {
         case .unsettled(let count): "\(Format.count(UInt64(count), "attempt")) had never been checked"
         case .unproven(let kind, let run): of(kind) + (run.total > 1 ? of(run) : "")
         case .runEnded(let run): "in all" + of(run)
-        case .fallbackUsed(let step, let condition): "opened by \(step.name), because: \(condition.name)"
+        case .fallbackUsed(let step, let condition):
+            "opened by the \(step.entry), because the way before it \(condition.words)"
         case .enrollmentChanged(let step):
-            "\(step.name): what is enrolled, or the key store, changed; the passcode is asked for"
-        case .policyChanged(let rules): "the policy was changed: \(rules.rules.map(\.name).joined(separator: ", "))"
+            "\(step.fallback.entry): what is enrolled, or the key store, changed; the passcode is asked for"
+        case .policyChanged(let rules): "the policy was changed: \(rules.rules.map(\.words).joined(separator: ", "))"
         case .passcodeChanged: "the passcode was changed"
         case .rekeyed: "new keys were made"
         case .recovered(let wasAltered):
@@ -32,7 +33,7 @@ package enum LogText {
         case .levelContradicted:
             "the header said both that nobody is asked and that the app lock is on; the vault was not opened"
         case .floorReplaced(.lower, let was):
-            "the vault was below the level \(was.name) that the key store expected; you confirmed it"
+            "the vault asked for less than the key store expected, which was that it \(of(was)); you confirmed it"
         case .floorReplaced(.otherVault, _): "the key store expected another vault here; you confirmed this one"
         case .floorReplaced(.unreadable, _):
             "what the key store remembered of this vault could not be read; you confirmed this one"
@@ -47,13 +48,16 @@ package enum LogText {
         }
     }
 
+    private static func of(_ level: VaultLevel) -> String {
+        switch level {
+        case .device: "opens without asking"
+        case .owner: "opens for the device's owner"
+        case .secret: "opens with a secret of its own"
+        }
+    }
+
     private static func of(_ level: VaultLevel, after before: VaultLevel) -> String {
-        let now =
-            switch level {
-            case .device: "opens without asking"
-            case .owner: "opens for the device's owner"
-            case .secret: "opens with a secret of its own"
-            }
+        let now = of(level)
         return level < before ? "lowered: the vault now \(now)" : "raised: the vault now \(now)"
     }
 
@@ -139,19 +143,19 @@ package enum LogText {
 
     /// What a run of like events adds: how many, and since when.
     private static func of(_ run: LogRun) -> String {
-        let counts = UnprovenEvent.allCases.filter { run[$0] > 0 }.map { "\(run[$0]) \(noun($0))" }
+        let counts = UnprovenEvent.allCases.filter { run[$0] > 0 }.map { "\(run[$0]) \(noun($0, run[$0]))" }
         return " (\(counts.joined(separator: ", "))\(since(run.since)))"
     }
 
-    private static func noun(_ kind: UnprovenEvent) -> String {
+    private static func noun(_ kind: UnprovenEvent, _ count: UInt32) -> String {
         switch kind {
         case .refused: "wrong"
         case .repeated: "repeated"
-        case .wrongPhrase: "wrong phrases"
+        case .wrongPhrase: count == 1 ? "wrong phrase" : "wrong phrases"
         case .turnedAway: "refused"
         case .biometricFailed: "without a match"
-        case .backedUp: "backups"
-        case .rollbackReported: "reports of an earlier state"
+        case .backedUp: count == 1 ? "backup" : "backups"
+        case .rollbackReported: count == 1 ? "report of an earlier state" : "reports of an earlier state"
         }
     }
 

@@ -24,15 +24,20 @@ struct PolicyReport {
             ("attemptLimit", "\(policy.attemptLimit)"),
             ("delays", policy.delays.map { "\($0)" }.joined(separator: ",")),
             ("lockTiming", policy.lockTiming.word),
-            ("selfDestruct", policy.selfDestruct.word + " (set with holdfast self-destruct)"),
-            ("fallback", (policy.fallback.presetName ?? "own") + ": " + chain),
-        ]
-        facts += minima.map { ("minimum." + Escaping.name($0.collection), $0.assurance.name) }
+            ("fallback", (policy.fallback.presetName.map(Words.typed) ?? "own") + ": " + chain),
+        ].map { (Words.setting($0.0), $0.1) }
+        facts.append(("self-destruct", policy.selfDestruct.word + change))
+        facts += minima.map { ("minimum." + Escaping.name($0.collection), Words.typed($0.assurance.name)) }
         facts.append(("storage", "\(storageAssurance.words); \(storageAssurance.meaning)"))
         return facts
     }
 
-    private var chain: String { policy.fallback.rules.map(\.step.name).joined(separator: ", ") }
+    private var chain: String { policy.fallback.rules.map(\.step.words).joined(separator: ", then ") }
+
+    /// How to change self-destruct, which is not among the settings.
+    private var change: String {
+        " (holdfast self-destruct \(policy.selfDestruct ? "disable" : "enable") changes it)"
+    }
 
     var json: JSON {
         let minima = minima.map { ($0.collection, JSON.text($0.assurance.name)) }

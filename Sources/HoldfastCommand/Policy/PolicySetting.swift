@@ -9,9 +9,7 @@ struct PolicySetting {
     func apply(to policy: inout VaultPolicy) { change(&policy) }
 
     /// Keys as they are shown; `minimum.` takes a collection behind it.
-    static let keys = [
-        "padlock", "useFaceID", "countBiometricFailures", "attemptLimit", "delays", "lockTiming", "fallback", minimum,
-    ]
+    static let keys = Words.settings.map(\.1) + [minimum]
     private static let minimum = "minimum."
 
     /// What a setting begins with, for a shell's completion.
@@ -22,7 +20,7 @@ struct PolicySetting {
         guard let sign = word.firstIndex(of: "=") else {
             throw .usage("\(Escaping.name(word)): a setting is KEY=VALUE; keys are \(PolicySetting.keyList)")
         }
-        let key = String(word[..<sign])
+        let key = Words.settingName(String(word[..<sign]))
         self.key = key
         change = try PolicySetting.change(key, String(word[word.index(after: sign)...]))
     }
@@ -33,7 +31,7 @@ struct PolicySetting {
         for word in words {
             let setting = try PolicySetting(word)
             guard !settings.contains(where: { $0.key == setting.key }) else {
-                throw .usage("\(Escaping.name(setting.key)) is repeated")
+                throw .usage("\(Escaping.name(Words.setting(setting.key))) is repeated")
             }
             settings.append(setting)
         }
@@ -68,7 +66,7 @@ struct PolicySetting {
         case "fallback":
             let fallback = try fallback(key, value)
             return { $0.fallback = fallback }
-        case "selfDestruct", "selfDestructCountdown":
+        case "selfDestruct", "selfDestructCountdown", "self-destruct":
             throw .usage("\(key) cannot be set here; use holdfast self-destruct, which has a countdown")
         case let key where key.hasPrefix(minimum):
             return try collectionMinimum(key, value)
@@ -85,8 +83,9 @@ struct PolicySetting {
         guard collection.utf8.count <= RecordName.maximumCollectionSize else {
             throw .usage("\(minimum): a collection's name has at most \(RecordName.maximumCollectionSize) bytes")
         }
-        guard let assurance = Assurance(name: value) else {
-            throw refused(key, value, Assurance.allCases.map(\.name).joined(separator: ", "))
+        guard let assurance = Assurance.allCases.first(where: { value == $0.name || value == Words.typed($0.name) })
+        else {
+            throw refused(key, value, Assurance.allCases.map { Words.typed($0.name) }.joined(separator: ", "))
         }
         return { $0.collectionMinima[collection] = assurance == .none ? nil : assurance }
     }
@@ -110,9 +109,11 @@ struct PolicySetting {
     }
 
     private static func fallback(_ key: String, _ value: String) throws(CommandError) -> FallbackPolicy {
-        if let preset = FallbackPolicy.presets.first(where: { $0.name == value }) { return preset.policy }
+        let preset = FallbackPolicy.presets.first { [$0.name, Words.typed($0.name)].contains(value) }
+        if let preset { return preset.policy }
         guard value.hasPrefix("@"), value.count > 1 else {
-            throw refused(key, value, FallbackPolicy.presets.map(\.name).joined(separator: ", ") + ", @FILE")
+            let allowed = FallbackPolicy.presets.map { Words.typed($0.name) } + ["@FILE"]
+            throw refused(key, value, allowed.joined(separator: ", "))
         }
         let path = String(value.dropFirst())
         let text = try TextFile.read(path, limit: 65_536)
@@ -132,6 +133,6 @@ struct PolicySetting {
     }
 
     private static func refused(_ key: String, _ value: String, _ allowed: String) -> CommandError {
-        .usage("\(Escaping.name(key))=\(Escaping.name(value)): allowed: \(allowed)")
+        .usage("\(Escaping.name(Words.setting(key)))=\(Escaping.name(value)): allowed: \(allowed)")
     }
 }

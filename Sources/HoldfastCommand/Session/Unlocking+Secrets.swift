@@ -98,7 +98,7 @@ extension Vault.Status {
     /// What to do instead.
     var adviceWithoutPasscode: String {
         if slots.contains(.device) {
-            return "holdfast slots remove device sets a passcode, and holdfast enroll phrase issues a recovery phrase"
+            return "holdfast open-without-asking off sets a passcode, holdfast enroll phrase issues a recovery phrase"
         }
         guard slots.contains(.recoveryPhrase) else { return "set a passcode in its app" }
         return "holdfast recover sets a passcode with the phrase, and --phrase opens the vault"

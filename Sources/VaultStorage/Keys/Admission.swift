@@ -60,7 +60,7 @@ extension VaultError {
     package static func assuranceTooLow(needed: Assurance, given: Assurance) -> VaultError {
         var error = VaultError(
             .assuranceTooLow,
-            "this collection needs an unlock of assurance \(needed.name); this one is \(given.name)")
+            "this collection needs an unlock that is \(needed.words); this one is \(given.words)")
         error.neededAssurance = needed
         return error
     }

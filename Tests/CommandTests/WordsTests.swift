@@ -1,0 +1,46 @@
+import Foundation
+import Testing
+
+@testable import HoldfastCommand
+
+/// People read words; the names that programs read stay in `--json`, in files of a policy and in scripts.
+@Suite struct WordsTests {
+    /// Names of cases and of settings as `--json` has them. None is a word.
+    private static let names = [
+        "keyBound", "hardwareBound", "hardwareLimited", "devicePasscode", "appPasscode", "recoveryPhrase",
+        "openCompartment", "padlock", "useFaceID", "countBiometricFailures", "attemptLimit", "lockTiming",
+        "neverBlocks", "memfd_secret", "notCalledFor", "passedOver", "systemLockout", "hardwareBusy", "deviceOwner",
+    ]
+
+    static let commands = [
+        ["status", "--long"], ["slots", "list"], ["explain"], ["lock-policy", "explain"], ["lock-policy", "show"],
+        ["self-destruct", "status"], ["doctor"], ["config"], ["log", "--passcode-fd=3"],
+        ["help", "all"], ["help", "vault"], ["help", "options"], ["lock-policy", "set", "--help"],
+        ["enroll", "remove", "--help"],
+    ]
+
+    @Test(arguments: commands)
+    func `no command shows the name of a case`(_ words: [String]) throws {
+        let sandbox = try Sandbox(prepared: true)
+        let changes = ["fallback=convenient", "useFaceID=on", "minimum.work=keyBound", "padlock=on"]
+        let changed = try sandbox.run(
+            raw: (["lock-policy", "set"] + changes).map { Array($0.utf8) }, passcode: Prepared.passcode)
+        #expect(changed.code == 0, "\(changed.errors)")
+        let passcode = Source.file(try sandbox.file((Prepared.passcode + "\n").utf8))
+        let result = try sandbox.run(raw: words.map { Array($0.utf8) }, descriptors: [3: passcode])
+        #expect(result.code == 0, "\(result.errors)")
+        for name in Self.names {
+            for text in [result.text, result.errors, changed.errors] {
+                #expect(!text.contains(name), "\(words) shows \(name)")
+            }
+        }
+    }
+
+    @Test func `every setting has one word, and both forms name it`() {
+        #expect(Set(Words.settings.map(\.1)).count == Words.settings.count)
+        for (name, word) in Words.settings {
+            #expect(Words.settingName(word) == name && Words.setting(name) == word && Words.settingName(name) == name)
+        }
+        #expect(Words.typed("hardwareLimited") == "hardware-limited" && Words.typed("none") == "none")
+    }
+}
