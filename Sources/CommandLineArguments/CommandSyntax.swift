@@ -64,6 +64,9 @@ package struct CommandSyntax: Sendable {
             isCompletedLater: isCompletedLater, groups: groups, successor: successor)
     }
 
+    /// The options that help and completions show.
+    package var shownOptions: [Option] { options.filter { !$0.isHidden } }
+
     package func option(named name: String) -> Option? { options.first { $0.name == name } }
 }
 

@@ -35,7 +35,7 @@ extension ProgramTable {
 
     /// What the help of a command describes itself.
     private func own(_ command: CommandSyntax) -> [Option] {
-        command.options.filter { !(front?.common.contains($0) ?? false) }
+        command.shownOptions.filter { !(front?.common.contains($0) ?? false) }
     }
 
     /// Places and options, by group where the command has groups.

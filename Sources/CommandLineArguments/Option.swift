@@ -10,6 +10,8 @@ package struct Option: Sendable, Hashable {
     package let help: String
     /// Whether it may stand more than once on one line.
     package var isRepeatable = false
+    /// Whether it is accepted for what was written before, and shown nowhere.
+    package var isHidden = false
     /// A letter that stands for it behind one hyphen.
     package var short: Character?
 
@@ -27,8 +29,8 @@ package struct Option: Sendable, Hashable {
 package struct Flag: Sendable {
     package let option: Option
 
-    package init(_ name: String, _ help: String, short: Character? = nil) {
-        option = Option(name: name, placeholder: nil, kind: nil, help: help, short: short)
+    package init(_ name: String, _ help: String, short: Character? = nil, isHidden: Bool = false) {
+        option = Option(name: name, placeholder: nil, kind: nil, help: help, isHidden: isHidden, short: short)
     }
 }
 

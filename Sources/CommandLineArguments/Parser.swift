@@ -120,7 +120,11 @@ private struct Parser<Command: TableCommand> {
         let index = arguments.places.count
         guard let place = index < syntax.places.count ? syntax.places[index] : syntax.places.last,
             index < syntax.places.count || place.isRest
-        else { throw usage("\(syntax.name): unexpected argument \(word)") }
+        else {
+            // As other programs have it: `show mail password`.
+            let hint = syntax.option(named: "field") == nil ? "" : "; did you mean --field \(word)?"
+            throw usage("\(syntax.name): unexpected argument \(word)\(hint)")
+        }
         if let complaint = place.kind.complaint(word) { throw usage("\(place.name) \(complaint)") }
         arguments.append(place: word)
     }

@@ -59,7 +59,18 @@ extension HoldfastApp {
         settings.minima = minima
         settings.wipeTargets = wipeTargets
         settings.opensOnly = opensOnly
-        return try await start(path, settings, sharing: share.availability, triggers: triggers)
+        do throws(VaultError) {
+            return try await start(path, settings, sharing: share.availability, triggers: triggers)
+        } catch {
+            guard stores == .system, [.shareUnavailable, .hardwareUnavailable].contains(error.code) else { throw error }
+            var told = VaultError(
+                error.code,
+                "\(error.reason). A machine that has neither a TPM nor a keyring, such as a container or a build server, needs "
+                    + "stores: .file: then the key is in a file beside the vault, and anyone who can read the folder can open it"
+            )
+            told.until = error.until
+            throw told
+        }
     }
 
     /// As ``open(_:profile:share:stores:triggers:minima:wipeTargets:opensOnly:)``, with what tests replace.

@@ -136,7 +136,12 @@ extension Vault {
     public static func restore(
         from source: String, to path: String, progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
     ) throws(VaultError) -> CopyReport {
-        let backup = try HomeDirectory(path: source, takesLinked: true)
+        let backup: HomeDirectory
+        do throws(VaultError) {
+            backup = try HomeDirectory(path: source, takesLinked: true)
+        } catch {
+            throw error.code == .noVault ? VaultError(.noBackup, "there is no backup at \(source)") : error
+        }
         guard let manifest = try manifest(of: backup) else {
             throw VaultError(.noBackup, "there is no backup at \(source)")
         }

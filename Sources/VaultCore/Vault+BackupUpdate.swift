@@ -105,7 +105,14 @@ struct EarlierBackup {
 
     /// - Throws: `exists` for a backup that was changed since, as by opening it: it may have what nothing else has.
     func requireUnchanged() throws(VaultError) {
-        for entry in manifest.entries where !EarlierBackup.isFile(entry) {
+        try requireSame(manifest.entries.filter { !EarlierBackup.isFile($0) })
+    }
+
+    /// As ``requireUnchanged()``, for every byte of it.
+    func requireWhole() throws(VaultError) { try requireSame(manifest.entries) }
+
+    private func requireSame(_ entries: [BackupManifest.Entry]) throws(VaultError) {
+        for entry in entries {
             guard (try? FileCopy.digest(entry.path, in: home)) != entry else { continue }
             throw VaultError(
                 .exists,

@@ -37,8 +37,25 @@ import Testing
     private func check(_ advice: String, sourceLocation: SourceLocation = #_sourceLocation) throws {
         for part in advice.split(separator: "holdfast ", omittingEmptySubsequences: false).dropFirst() {
             let words = part.prefix { $0.isLowercase || $0 == " " || $0 == "-" }.split(separator: " ").map(String.init)
-            let named = (1...3).contains { CommandTable.program.command(Array(words.prefix($0))) != nil }
-            #expect(named, "there is no command holdfast \(part)", sourceLocation: sourceLocation)
+            let count = (1...3).reversed().first {
+                $0 <= words.count && CommandTable.program.command(Array(words.prefix($0))) != nil
+            }
+            guard let count, let command = CommandTable.program.command(Array(words.prefix(count)))?.syntax else {
+                Issue.record("there is no command holdfast \(part)", sourceLocation: sourceLocation)
+                continue
+            }
+            #expect(command.successor == nil, "\(part) is an earlier word", sourceLocation: sourceLocation)
+            // What it needs stands there, so that the line can be typed as it is: `holdfast restore FOLDER --home NEW`.
+            let rest = part.split(separator: " ").dropFirst(count).prefix { word in
+                word.hasPrefix("-") || word.contains("=") || word.allSatisfy { $0.isUppercase || ";,.".contains($0) }
+            }
+            let places = rest.filter { !$0.hasPrefix("-") }
+            let needed = command.places.filter { !$0.isOptional && !$0.isRest }
+            #expect(places.count >= needed.count, "\(part) lacks \(needed.map(\.name))", sourceLocation: sourceLocation)
+            for option in rest where option.hasPrefix("--") {
+                let name = String(option.dropFirst(2).prefix { $0.isLetter || $0 == "-" })
+                #expect(command.option(named: name) != nil, "\(part)", sourceLocation: sourceLocation)
+            }
         }
         for word in advice.split(whereSeparator: { " ;,:=".contains($0) }) where word.hasPrefix("--") {
             let isOption = CommandTable.program.all.contains {

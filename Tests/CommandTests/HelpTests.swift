@@ -19,7 +19,7 @@ import Testing
         #expect(help.text.contains("\nExample:\n  \(command.example)\n"))
         // What every command has is told once, in `help options`.
         #expect(!help.text.contains("$HOLDFAST_HOME") && !help.text.contains("Show this help"))
-        for option in command.options { #expect(help.text.contains(option.spelled), "\(option.spelled)") }
+        for option in command.shownOptions { #expect(help.text.contains(option.spelled), "\(option.spelled)") }
         for place in command.places { #expect(help.text.contains(place.name)) }
         let same = try sandbox.run(raw: (["help"] + words).map { Array($0.utf8) })
         #expect(same.output == help.output)

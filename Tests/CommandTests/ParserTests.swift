@@ -124,8 +124,8 @@ import Testing
             #expect(!command.summary.isEmpty && !command.details.isEmpty)
             #expect(parsed(command.example)?.name == command.name, "the example of \(command.name)")
         }
-        for option in commands.flatMap(\.options) {
-            let others = commands.compactMap { $0.option(named: option.name) }
+        for option in commands.flatMap(\.shownOptions) {
+            let others = commands.compactMap { $0.shownOptions.first { $0.name == option.name } }
             #expect(others.allSatisfy { $0.kind == option.kind }, "--\(option.name) differs between commands")
         }
     }

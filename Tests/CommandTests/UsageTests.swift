@@ -144,6 +144,8 @@ import Testing
                 "kind", "username", "url", "text", "date", "secret", "attach", "tag", "field", "clear-after", "days",
                 // Of an import: which file, and what is in its columns.
                 "format", "prefix", "column", "key-file", "qr-image",
+                // How many backups stay.
+                "keep",
                 // Of questions: the program that asks, and how long an answer holds.
                 "pinentry", "for",
                 // Of an import: which file, and what is in its columns.

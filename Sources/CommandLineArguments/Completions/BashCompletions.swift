@@ -41,7 +41,7 @@ extension ProgramTable {
             script += "'\(words(group, [Flag.help.option]))' ;;\n"
         }
         for command in syntaxes {
-            let options = command.options.map(\.spelled).joined(separator: " ")
+            let options = command.shownOptions.map(\.spelled).joined(separator: " ")
             script += "    ' \(command.name)')\n"
             script += "        if [[ $word == -* ]]; then\n            \(shellName)_words '\(options)'\n"
             for (index, place) in command.places.enumerated() {

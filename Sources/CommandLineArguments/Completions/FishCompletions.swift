@@ -54,7 +54,7 @@ extension ProgramTable {
         for group in groups { script += block(group, [Flag.help.option]) }
         for command in syntaxes {
             let condition = condition(command.words)
-            for option in command.options { script += line(option, condition) }
+            for option in command.shownOptions { script += line(option, condition) }
             for place in command.places {
                 guard let values = values(place.kind) else { continue }
                 script += "complete -c \(name) -n \(condition) -f -a \(values) -d \(ShellText.quoted(place.help))\n"

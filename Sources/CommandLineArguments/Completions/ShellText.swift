@@ -3,7 +3,7 @@ extension ProgramTable {
     /// Every option once, in the order of the table.
     package var options: [Option] {
         var options = general
-        for option in syntaxes.flatMap(\.options) where !options.contains(where: { $0.name == option.name }) {
+        for option in syntaxes.flatMap(\.shownOptions) where !options.contains(where: { $0.name == option.name }) {
             options.append(option)
         }
         return options

@@ -4,7 +4,7 @@ extension ProgramTable {
         var script = "#compdef \(name)\n# zsh completion for \(name)\n\n"
         for command in syntaxes {
             script += "\(function(command.words))() {\n    _arguments -s -S"
-            for line in command.options.map(argument) + command.places.map(argument) {
+            for line in command.shownOptions.map(argument) + command.places.map(argument) {
                 script += " \\\n        \(line)"
             }
             script += "\n}\n\n"

@@ -27,7 +27,9 @@ enum Options {
     static let phrase = Flag("phrase", "Use the recovery phrase, and prompt for it.")
 
     static let passcode = Flag("passcode", "Ask for the passcode instead of any other unlock method.")
-    static let keep = Flag("keep", "Keep it on disk, so that it works after a restart.")
+    static let keepsOnDisk = Flag("on-disk", "Keep it on disk, so that it works after a restart.")
+    /// What `--on-disk` of `enroll` was called.
+    static let keep = Flag("keep", "Keep it on disk, so that it works after a restart.", isHidden: true)
     static let deep = Flag("deep", "Also test each part, and undo the test.")
     static let systemBus = TextOption(
         "system-bus", "ADDRESS", help: "Check the D-Bus at ADDRESS instead of the machine's own.")

@@ -5,6 +5,8 @@ internal import OneTimeCodes
 internal import SystemCalls
 
 extension Options {
+    static let codeField = TextOption(
+        "field", "LABEL", .field, help: "The code of this field (default: the first one-time code).", short: "f")
     static let copies = Flag("copy", "Copy it to the clipboard instead of writing it.", short: "c")
 }
 
@@ -19,7 +21,7 @@ extension Command {
         example: "holdfast otp mail --copy",
         places: [.itemName],
         options: [
-            Options.field.option, Options.copies.option, Options.clearAfter.option, Options.itemCollection.option,
+            Options.codeField.option, Options.copies.option, Options.clearAfter.option, Options.itemCollection.option,
             Options.json.option,
         ] + Options.unlocking, run: showCode)
 }
@@ -36,7 +38,7 @@ private func showCode(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let clipboard = arguments[Options.copies] ? try Clipboard.find() : nil
     let access = ItemAccess(arguments)
     let found = try access.find(arguments[place: 0], in: arguments[Options.itemCollection])
-    let field = try codeField(of: found.item, arguments[Options.field])
+    let field = try codeField(of: found.item, arguments[Options.codeField])
     let shown = try code(field, found, access)
     if let clipboard {
         try clipboard.copy(shown.code, for: arguments[Options.clearAfter], untilLockOf: access.agentHome())

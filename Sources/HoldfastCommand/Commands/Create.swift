@@ -11,7 +11,7 @@ extension Command {
                 + "it. An existing vault is never overwritten.",
             "The phrase is shown on the terminal once, or written to --phrase-out-fd. It is not stored anywhere. On the "
                 + "terminal the vault is only created when you have typed that it is written down.",
-            "A passcode that is guessed at once is refused; --weak insists on it. Press Enter at once to have one of six "
+            "A passcode that is guessed at once is refused; --weak insists on it. Press Enter alone to have one of six "
                 + "words made for you.",
             "With --device the vault has neither. A share of its key is kept in this machine's TPM, or in your session "
                 + "keyring, and every command opens it without asking: for the secrets of a service, or to begin with. "
@@ -40,7 +40,7 @@ private func createVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
         guard arguments[Options.passcodeDescriptor] == nil, arguments[Options.phraseOutDescriptor] == nil else {
             throw .usage("with \(Options.device.option.spelled) there is neither a passcode nor a phrase")
         }
-        return try createAtDevice(arguments, path)
+        return try begin(arguments, path)
     }
     let delivery = try PhraseDelivery(arguments)
     try input.requirePasscodeSource()
@@ -63,6 +63,24 @@ private func createVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
         } catch { throw refusal ?? error }
     }
     Output.remark("Created a vault in \(path).")
+    Output.remark("Next: holdfast add NAME puts something in, and holdfast unlock asks once for many commands.")
+    return .done
+}
+
+/// Without a secret, and what to do where no key store is.
+private func begin(_ arguments: Arguments, _ path: String) throws(CommandError) -> ExitCode {
+    do throws(CommandError) {
+        _ = try createAtDevice(arguments, path)
+    } catch {
+        let isStore = [VaultError.Code.shareUnavailable, .hardwareUnavailable].map(\.description).contains(error.code)
+        guard isStore, !arguments[Options.fileShare] else { throw error }
+        var error = error
+        error.advice =
+            "holdfast doctor shows what is missing; on a machine without a TPM and a keyring, holdfast init --device "
+            + "--file keeps the key in a file beside the vault, where anyone who can read the folder can open it"
+        throw error
+    }
+    Output.remark("Next: holdfast add NAME puts something in, and holdfast list shows what there is.")
     return .done
 }
 

@@ -77,12 +77,14 @@ extension Command {
             "A fingerprint proves presence only. The passcode is required after a restart, after five samples that "
                 + "did not match, and when fingers were added or removed. holdfast status --long shows which "
                 + "method is used now.",
-            "With --keep both halves are kept on disk, so that the fingerprint also works after a restart. Any "
+            "With --on-disk both halves are kept on disk, so that the fingerprint also works after a restart. Any "
                 + "program you run that can use the TPM or the keyring can then open the vault without your finger. "
                 + "Use it only where presence is enough.",
         ],
         example: "holdfast enroll fingerprint",
-        options: [Options.keep.option, Options.home.option, Options.passcodeDescriptor.option],
+        options: [
+            Options.keepsOnDisk.option, Options.keep.option, Options.home.option, Options.passcodeDescriptor.option,
+        ],
         run: { arguments throws(CommandError) in try enrollOwner(.biometrics, arguments) })
 
     static let enrollAccount = Command(
@@ -92,7 +94,9 @@ extension Command {
                 + "\"holdfast\" (/etc/pam.d/holdfast)."
         ],
         example: "holdfast enroll account",
-        options: [Options.keep.option, Options.home.option, Options.passcodeDescriptor.option],
+        options: [
+            Options.keepsOnDisk.option, Options.keep.option, Options.home.option, Options.passcodeDescriptor.option,
+        ],
         run: { arguments throws(CommandError) in try enrollOwner(.devicePasscode, arguments) })
 
     static let enrollDevice = enrollAccount.earlier("enroll", "device", successor: "holdfast enroll account")
@@ -152,7 +156,7 @@ private func enrollOwner(_ step: OwnerStep, _ arguments: Arguments) throws(Comma
         throw .failure("ownerUnavailable", "\(why); holdfast doctor says what to do. Nothing was changed")
     }
     let passcode = try input.passcode()
-    let keeps = arguments[Options.keep]
+    let keeps = arguments[Options.keepsOnDisk] || arguments[Options.keep]
     try changeRules(passcode, vault) { policy throws(VaultError) in
         try policy.take(step, keeps: keeps)
     }

@@ -6,6 +6,8 @@ internal import SecretMemory
 internal import SystemCalls
 
 extension Options {
+    static let newFileDescriptor = DescriptorOption(
+        "file-password-fd", "Read the password of the new file from file descriptor N, one line.")
     static let plainText = Flag(
         "plain", "JSON in plain text, which anyone can read, instead of an encrypted database of KeePass.")
 }
@@ -23,7 +25,7 @@ extension Command {
         example: "holdfast export passwords.kdbx",
         places: [Place(name: "FILE", kind: .file, help: "The new file.")],
         options: [
-            Options.plainText.option, Options.onlyCollection.option, Options.fileDescriptor.option,
+            Options.plainText.option, Options.onlyCollection.option, Options.newFileDescriptor.option,
             Options.yes.option,
         ] + Options.proving,
         run: exportFile)
@@ -59,7 +61,9 @@ private func exportFile(_ arguments: Arguments) throws(CommandError) -> ExitCode
     }
     try write(content, to: path)
     Output.remark("Exported \(Format.count(count, "item")).")
-    if left > 0 { Output.note("\(Format.count(left, "value")) of more than 1 MiB left out; holdfast get writes each") }
+    if left > 0 {
+        Output.note("\(Format.count(left, "value")) of more than 1 MiB left out; holdfast get NAME writes one")
+    }
     return .done
 }
 

@@ -47,7 +47,7 @@ extension Command {
 }
 
 private func importFile(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let imported = try read(arguments)
+    let (imported, isPlainFile) = try read(arguments)
     let collection = arguments.collection
     try Naming.check("x", collection)
     let vault = try Unlocking.open(arguments)
@@ -63,15 +63,21 @@ private func importFile(_ arguments: Arguments) throws(CommandError) -> ExitCode
         }
     }
     try report(plan, imported, arguments)
+    if isPlainFile, !arguments[Options.planOnly] {
+        Output.remark(
+            "\(arguments[place: 0]) still has every secret, and is not encrypted. Remove it when you have seen that all is here."
+        )
+    }
     return .done
 }
 
-private func read(_ arguments: Arguments) throws(CommandError) -> Imported {
+/// - Returns: Also whether it came out of a file that anyone can read who gets it.
+private func read(_ arguments: Arguments) throws(CommandError) -> (Imported, isPlainFile: Bool) {
     let path = arguments[place: 0]
     let named = arguments[Options.format].flatMap(ImportFormat.init)
     if let named, named.isOfProgram {
         guard arguments.places.isEmpty else { throw .usage("\(named.rawValue) is no file; leave FILE out") }
-        return try KeyringStore.read()
+        return (try KeyringStore.read(), false)
     }
     guard !arguments.places.isEmpty else {
         throw .usage("FILE is missing; it may be left out with --format \(ImportFormat.keyring.rawValue) only")
@@ -82,20 +88,21 @@ private func read(_ arguments: Arguments) throws(CommandError) -> Imported {
     }
     if status.st_mode & S_IFMT == S_IFDIR {
         guard named ?? .pass == .pass else { throw .usage("\(Escaping.name(path)) is a folder; only pass has one") }
-        return try PassStore.read(path)
+        return (try PassStore.read(path), false)
     }
     let bytes = try ImportedFile.read(path, limit: ImportLimits.file)
     guard let format = named ?? bytes.withBytes(ImportFormat.detected), format != .pass else {
         throw .usage("what kind of file this is was not found out; name it with --format")
     }
-    do throws(ImportError) { return try read(format, bytes, nil, arguments) } catch {
+    do throws(ImportError) { return (try read(format, bytes, nil, arguments), format != .kdbx) } catch {
         guard error.kind == .passwordNeeded else { throw CommandError(error) }
     }
     let password: SecretBytes? = try filePassword(arguments)
     do throws(ImportError) {
-        return try PassingNote.showing("Opening the file ...") { () throws(ImportError) in
+        let imported = try PassingNote.showing("Opening the file ...") { () throws(ImportError) in
             try read(format, bytes, password, arguments)
         }
+        return (imported, false)
     } catch { throw CommandError(error) }
 }
 

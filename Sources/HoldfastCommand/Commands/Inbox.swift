@@ -48,6 +48,11 @@ private func listInbox(_ arguments: Arguments) throws(CommandError) -> ExitCode 
     } own: { vault throws(VaultError) in
         try vault.inbox()
     }
+    let waiting = try Unlocking.find(arguments).open.status().items
+    if waiting > 0 {
+        let words = waiting == 1 ? "1 more item moves" : "\(waiting) more items move"
+        Output.remark("\(words) here at the next unlock: holdfast lock, then holdfast unlock.")
+    }
     if arguments[Options.json] {
         try Output.write(.object(["items": .array(items.map(\.json))]))
     } else if Descriptors.isTerminal(STDOUT_FILENO) {

@@ -6,7 +6,8 @@ extension Command {
     static let receiptVerify = Command(
         "receipt", "verify", synonyms: ["check", "show"], summary: "verify the receipt of a wipe",
         details: [
-            "Verifies the signature of a receipt and shows what it says. Needs no vault and no network. With --key it "
+            "Verifies the signature of a receipt and shows what it says: of a file, or of the one that was left where the "
+                + "vault was. Needs no vault and no network. With --key it "
                 + "also checks that the receipt was signed with that key, which was shown when self-destruct was "
                 + "turned on or before the wipe. Without --key it only shows that the receipt is unchanged since it "
                 + "was signed.",
@@ -14,16 +15,22 @@ extension Command {
                 + "something is still to be erased.",
         ],
         example: "holdfast receipt verify wipe-receipt",
-        places: [Place(name: "FILE", kind: .file, help: "The receipt.")],
-        options: [Options.receiptKey.option, Options.json.option], run: verifyReceipt)
+        places: [
+            Place(
+                name: "FILE", kind: .file, help: "The receipt (default: the one in the vault's folder).",
+                isOptional: true)
+        ],
+        options: [Options.receiptKey.option, Options.home.option, Options.json.option], run: verifyReceipt)
 }
 
 private func verifyReceipt(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let bytes = try ReceiptText.read(arguments[place: 0])
+    var path = arguments[place: 0]
+    if path.isEmpty { path = try HomeFolder.path(arguments) + "/" + WipeReceipt.fileName }
+    let bytes = try ReceiptText.read(path)
     let key = arguments[Options.receiptKey]
     let receipt: WipeReceipt
     do throws(VaultError) { receipt = try WipeReceipt(verifying: bytes, key: key) } catch {
-        throw ReceiptText.refused(error, arguments[place: 0])
+        throw ReceiptText.refused(error, path)
     }
     if arguments[Options.json] {
         try Output.write(ReceiptText.json(receipt, isKeyGiven: key != nil))

@@ -11,7 +11,7 @@ extension Command {
                 + "until it ends; no other program is replaced.",
             "What programs store becomes items with the tag secret-service, and only such items are given to them. While the "
                 + "vault is locked a search has you asked for the passcode on the program's terminal or by pinentry. Items that ask "
-                + "are asked for, as with holdfast leases.",
+                + "are asked for, as with holdfast leases list.",
         ],
         example: "holdfast secrets serve",
         options: [Options.home.option],

@@ -127,7 +127,7 @@ private func tell(_ vault: Vault, changed: Bool, _ arguments: Arguments) throws(
     if changed, let key {
         try Output.write(
             "receipt key: \(key.publicKey)\n"
-                + "Keep this key somewhere else: with it, holdfast receipt verify --key shows that a receipt is this vault's.\n"
+                + "Keep this key somewhere else: with it, holdfast receipt verify --key KEY shows that a receipt is this vault's.\n"
         )
     }
     return .done

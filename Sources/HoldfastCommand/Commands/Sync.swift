@@ -9,9 +9,9 @@ extension Command {
         details: [
             "Refuses. A vault cannot be synced yet, neither by Holdfast nor by a program that syncs its folder: the files belong "
                 + "together, and a sync replaces them one by one. Docs/sync.md says how it will be done.",
-            "Until then, carry a backup to the other machine: holdfast backup --update DIR here, and holdfast restore DIR there.",
+            "Until then, carry a backup to the other machine: holdfast backup DIR here, and holdfast restore DIR there.",
         ],
-        example: "holdfast backup --update /media/stick/vault",
+        example: "holdfast backup /media/stick/vault",
         options: [Options.home.option, Options.json.option], run: refuseSync)
 }
 
@@ -19,5 +19,5 @@ private func refuseSync(_ arguments: Arguments) throws(CommandError) -> ExitCode
     SyncedFolder.warn(try HomeFolder.absolutePath(arguments))
     throw CommandError(
         .notAllowed, code: "syncRefused", "vaults cannot be synced yet, and nothing was changed",
-        advice: "holdfast backup --update DIR brings a copy up to date; Docs/sync.md says what is planned")
+        advice: "holdfast backup DIR brings a copy up to date; Docs/sync.md says what is planned")
 }

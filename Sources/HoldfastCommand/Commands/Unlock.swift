@@ -9,7 +9,8 @@ extension Command {
         "unlock", synonyms: ["open", "login"], summary: "unlock the vault until it is locked again",
         details: [
             "Asks for the passcode and passes it to the vault's agent, which is started if none is running. While the "
-                + "agent is unlocked, put, get, list, rm and status use it and ask for nothing; they never start it.",
+                + "agent is unlocked, every command for what is in the vault uses it and asks for nothing, and so do other programs "
+                + "(holdfast help programs). Commands that change what unlocks the vault ask again.",
             "If the vault's policy allows a fingerprint or the account password (holdfast enroll), it is asked for "
                 + "first, for three days after the agent was given the passcode; --passcode asks for the passcode "
                 + "instead. If the vault has a PIN for this machine's TPM (holdfast enroll pin), the PIN is asked "

@@ -10,10 +10,10 @@ enum Advice {
     static func on(_ code: VaultError.Code.Kind) -> String? {
         switch code {
         case .noVault: "create one with holdfast init, or say where it is with --home"
-        case .noBackup: "name a folder that holdfast backup wrote"
+        case .noBackup: "name a folder that has a backup of a vault"
         case .exists: "holdfast status shows what is there"
         case .wrongPasscode, .delayed, .attemptsExhausted: recover
-        case .noWayLeft: "if you have a backup from before, holdfast restore brings it back"
+        case .noWayLeft: "if you have a backup from before, \(restore)"
         case .wrongPhrase, .malformedPhrase: "compare the words with your sheet, and use the vault's sheet"
         case .noRecoveryPhrase: "holdfast enroll phrase issues one"
         case .noPIN: "holdfast enroll pin sets one, with the passcode"
@@ -24,7 +24,7 @@ enum Advice {
         case .passcodeNeeded: "holdfast unlock --passcode asks for the passcode"
         case .notPending: "holdfast status --long shows what is in effect"
         case .receiptMismatch:
-            "compare the key with the one that you wrote down; holdfast wipe and self-destruct printed it"
+            "compare the key with the one that you wrote down; holdfast wipe or holdfast self-destruct enable printed it"
         case .rollbackSuspected: putBack
         case .hardwareUnavailable:
             "holdfast doctor shows what is wrong; in place of a PIN use the passcode, in place of the passcode holdfast "
@@ -41,7 +41,7 @@ enum Advice {
         case .proofExpired: "run the command again, and enter the passcode within a minute"
         case .damaged:
             "holdfast verify shows what can be read; if the vault does not open, holdfast recover may, with the recovery "
-                + "phrase, and holdfast restore brings a backup back"
+                + "phrase, and \(restore)"
         case .hardLinked:
             "delete the other name, or put a copy of the file in its place; holdfast recover opens meanwhile"
         case .newerVersion: "open it with the version of Holdfast that wrote it"
@@ -52,13 +52,13 @@ enum Advice {
         case .assuranceTooLow: "holdfast status --long shows what each way to unlock proves; unlock with a stronger one"
         case .invalidPolicy: "holdfast lock-policy show prints the rules with the values that are allowed"
         case .stepNotInPolicy: "add it with holdfast lock-policy set fallback=@FILE"
-        case .isItem: "give it another name, or remove the item first"
-        case .tooLarge: "store it with holdfast put, from a file or a pipe, without --open"
+        case .isItem: "holdfast show NAME -f FIELD reads a field of it; for a plain value choose another name"
+        case .tooLarge: "store it with holdfast put NAME, from a file or a pipe, without --open"
         case .readOnly: "mount the disk for writing; --phrase opens the vault for reading"
         case .diskFull: "free some space and run the command again"
         case .permissionDenied: "run the command as the user that the files belong to"
         case .quotaExceeded: "holdfast unlock empties it into the inbox"
-        case .unconfirmed: "confirm it with holdfast inbox accept"
+        case .unconfirmed: "confirm it with holdfast inbox accept NAME"
         case .noPublicKey: "holdfast unlock makes one; for a vault of an earlier version, holdfast passcode change does"
         case .busy: "try again"
         case .inputOutput: "look at the disk and the system's log; holdfast verify shows whether the vault is intact"
@@ -104,7 +104,7 @@ enum Advice {
                 hasPhrase ? "holdfast recover opens it with the recovery phrase and sets a passcode" : nil,
             ].compactMap(\.self)
             return ways.isEmpty
-                ? "it has no passcode and no recovery phrase, so only a backup is left: holdfast restore brings one back"
+                ? "it has no passcode and no recovery phrase, so only a backup is left: \(restore)"
                 : ways.joined(separator: "; ")
         default: return nil
         }
@@ -114,8 +114,8 @@ enum Advice {
     static func on(_ code: IdentityError.Code.Kind) -> String? {
         switch code {
         case .noAccount:
-            "create one with holdfast identity create, take yours back with holdfast identity recover, or join another "
-                + "device with holdfast identity link"
+            "create one with holdfast identity create, take yours back with holdfast identity recover IDENTITY, or "
+                + "join another device with holdfast identity link IDENTITY"
         case .accountExists: "holdfast identity status shows it; holdfast identity erase forgets it on this device"
         case .noSession: "holdfast identity session open opens one"
         case .refused: "holdfast identity status shows what this device knows of the identity"
@@ -126,16 +126,16 @@ enum Advice {
             "check the address; if the server's operator publishes a new key, name it with holdfast identity trust"
         case .undecided: "run holdfast identity rotate when the server can be reached: it finds out"
         case .chainUnknown:
-            "holdfast identity recover takes the identity back; if you meant to leave, holdfast identity erase forgets it "
+            "holdfast identity recover IDENTITY takes it back; if you meant to leave, holdfast identity erase forgets it "
                 + "on this device"
         case .keyUnavailable: "holdfast doctor shows whether the chip answers"
-        case .keysLost: "holdfast identity recover takes the identity back with its recovery phrase"
+        case .keysLost: "holdfast identity recover IDENTITY takes it back with its recovery phrase"
         case .locked: "holdfast unlock opens the vault"
         case .storage: "holdfast verify shows whether the vault is intact"
-        case .damaged: "holdfast restore brings a backup back; holdfast identity recover makes the identity anew"
+        case .damaged: "\(restore); holdfast identity recover IDENTITY makes the identity anew"
         case .newerVersion: "use the version of Holdfast that stored it"
         case .tooLarge: "holdfast identity status shows what waits for the server"
-        case .invalidContainer: "holdfast identity link makes one on the device that joins"
+        case .invalidContainer: "holdfast identity link IDENTITY makes one on the device that joins"
         case .wrongPhrase: "compare the words with your sheet, and use the identity's sheet"
         case .invalidAddress: "an address looks like https://example.org; --plain-http allows http to another machine"
         case .invalidData: "check the JSON that was to be sent"
@@ -159,6 +159,8 @@ enum Advice {
         }
     }
 
-    private static let putBack = "put the newer header back, or holdfast restore brings a backup back"
+    /// Not over a vault that is there, in whatever state.
+    private static let restore = "holdfast restore FOLDER --home NEW makes a vault from a backup"
+    private static let putBack = "put the newer header back, or \(restore)"
     private static let recover = "if you have the recovery phrase, holdfast recover opens the vault with it"
 }

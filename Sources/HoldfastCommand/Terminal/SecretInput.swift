@@ -80,13 +80,13 @@ struct SecretInput {
         throw .failure(
             "weakPasscode",
             "anyone with a copy of the vault guesses this passcode at once; nothing was changed. Choose a longer one "
-                + "(holdfast generate --words 4 makes one), or insist with \(Options.weak.option.spelled)")
+                + "(holdfast generate --words 6 makes one), or insist with \(Options.weak.option.spelled)")
     }
 
     private func typedPasscode() throws(CommandError) -> SecretBytes {
         guard let terminal = Terminal() else { throw .usage("there is no terminal to ask on") }
         try terminal.write(
-            "Press Enter at once to have a passcode of \(SecretInput.madeWords.count) words made for you.\n")
+            "Press Enter alone to have a passcode of \(SecretInput.madeWords.count) words made for you.\n")
         var first = try terminal.readSecret(prompt: "New passcode: ", capacity: SecretInput.longestPasscode)
         if first.count == 0 {
             first = try vaultCall { try PasswordGenerator.words(SecretInput.madeWords) }

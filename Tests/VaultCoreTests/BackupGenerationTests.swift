@@ -1,0 +1,76 @@
+import Foundation
+import TestSupport
+import Testing
+import VaultCore
+import VaultStorage
+
+/// Several backups in one folder, the oldest of which go.
+@Suite struct BackupGenerationTests {
+    private let noon: Int64 = 1_795_694_400  // 2026-11-26T12-00-00Z
+
+    private func names(_ folder: TestHome) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    }
+
+    @Test func `the last ones stay, called by their time`() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        let folder = try TestHome()
+        for hour in 0..<4 {
+            let report = try vault.backup(generationsIn: folder.path, keeping: 2, time: noon + Int64(hour) * 3600)
+            #expect(report.removed == max(0, min(1, hour - 1)) && report.left.isEmpty)
+        }
+        #expect(try names(folder) == ["2026-11-26T14-00-00Z", "2026-11-26T15-00-00Z"])
+        #expect(Vault.newestGeneration(in: folder.path) == folder.path + "/2026-11-26T15-00-00Z")
+        let restored = try TestHome()
+        _ = try Vault.restore(from: folder.path + "/2026-11-26T15-00-00Z", to: restored.path)
+    }
+
+    @Test func `a clock that was put back, or ahead, removes no newer one`() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        let folder = try TestHome()
+        var made: [String] = []
+        for time in [noon, 5, noon + 86_400 * 36_500, noon + 60, 0] {
+            made.append(try vault.backup(generationsIn: folder.path, keeping: 3, time: time).path)
+        }
+        #expect(made == made.sorted() && Set(made).count == 5)
+        #expect(try names(folder).map { folder.path + "/" + $0 } == Array(made.suffix(3)))
+        #expect(made[1].hasSuffix("/2026-11-26T12-00-01Z"))
+    }
+
+    @Test func `only whole backups of this vault are ever removed`() throws {
+        let (home, stranger) = (try TestHome(), try TestHome())
+        let (vault, other) = (try home.unlocked(), try stranger.unlocked())
+        let folder = try TestHome()
+        _ = try other.backup(generationsIn: folder.path, keeping: 1, time: noon)
+        let opened = try vault.backup(generationsIn: folder.path, keeping: 1, time: noon + 60).path
+        // It was opened, and has what nothing else has.
+        let copy = try Vault(at: opened)
+        try copy.unlock("right")
+        try copy.put([1], "only here")
+        copy.lock()
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/2020-01-01T00-00-00Z", withIntermediateDirectories: false)
+        try Data([1]).write(to: URL(filePath: folder.path + "/2020-01-01T00-00-00Z/photo"))
+        try Data([1]).write(to: URL(filePath: folder.path + "/notes"))
+        let report = try vault.backup(generationsIn: folder.path, keeping: 1, time: noon + 120)
+        #expect(report.removed == 0 && report.left == ["2026-11-26T12-01-00Z"])
+        #expect(
+            try names(folder) == [
+                "2020-01-01T00-00-00Z", "2026-11-26T12-00-00Z", "2026-11-26T12-01-00Z", "2026-11-26T12-02-00Z", "notes",
+            ])
+        #expect(FileManager.default.fileExists(atPath: folder.path + "/2020-01-01T00-00-00Z/photo"))
+    }
+
+    @Test func `a vault, and a backup, are no folder for several`() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        let copy = try TestHome()
+        _ = try vault.backup(to: copy.path)
+        for path in [home.path, copy.path] {
+            #expect(errorCode { _ = try vault.backup(generationsIn: path, keeping: 1, time: noon) } == .exists)
+        }
+        try vault.put([1], "still works")
+    }
+}
