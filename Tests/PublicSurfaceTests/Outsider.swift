@@ -9,9 +9,12 @@ enum Outsider {
         .deletingLastPathComponent()
 
     /// Where the modules lie that these tests were built with.
-    private static var modules: String {
+    private static var modules: String { products + "/Modules" }
+
+    /// Where what these tests were built with lies.
+    static var products: String {
         let tests = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
-        return URL(filePath: tests).deletingLastPathComponent().appending(path: "Modules").path
+        return URL(filePath: tests).deletingLastPathComponent().path
     }
 
     private static var options: [String] {
