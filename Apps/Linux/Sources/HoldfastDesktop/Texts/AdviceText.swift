@@ -24,7 +24,7 @@ enum AdviceText {
         case .hardwareUnavailable: tr("Open the Doctor page, or use the recovery phrase.")
         case .timedOut: tr("Try again, or use the passcode.")
         case .noRecoveryPhrase, .lastWayIn: tr("The command holdfast enroll phrase issues one.")
-        case .noPasscode: tr("The command holdfast slots remove device sets one, or holdfast recover.")
+        case .noPasscode: tr("The command holdfast open-without-asking off sets one, or holdfast recover.")
         case .keysWornOut: tr("The command holdfast passcode change --rekey makes new ones.")
         case .hardLinked: tr("Delete the other name, or put a copy of the file in its place.")
         case .openCompartmentFull: tr("Unlock it first.")

@@ -148,7 +148,7 @@ enum DoctorText {
         case .vaultNeedsChip: tr("Use the machine it was enrolled on, or the recovery phrase.")
         case .vaultRules: tr("The command holdfast lock-policy changes them.")
         case .vaultWithoutSecret:
-            tr("The command holdfast slots remove device gives it a passcode and a recovery phrase.")
+            tr("The command holdfast open-without-asking off gives it a passcode and a recovery phrase.")
         case .vaultUnderPasscode: tr("The command holdfast enroll tpm puts the passcode under the chip.")
         case .chipAnswers, .chipCounts, .chipSealsOnly, .keyringOpen, .folderWorks, .sessionHeard, .vaultUnderChip:
             nil
