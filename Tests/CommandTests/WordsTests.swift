@@ -36,6 +36,28 @@ import Testing
         }
     }
 
+    /// A name of a case is a word with a capital in it. Keys and identifiers are long, and may have any letters.
+    @Test func `no word has a capital in its middle, before and after a wipe`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let before = try [["status"], ["wipe", "--dry-run"], ["verify", "--passcode-fd=3"], ["identity", "status"]].map
+        {
+            try shown($0, sandbox)
+        }
+        try #require(sandbox.run("wipe", "--yes", passcode: Prepared.passcode).code == 0)
+        for text in before + [try shown(["receipt", "verify"], sandbox)] {
+            let words = text.split { " \n,;:()\"'".contains($0) }.filter { $0.count < 30 && !$0.contains("/") }
+            let names = words.filter { $0.contains(/^[a-z]+[A-Z]/) && !["kB", "macOS", "iOS"].contains($0) }
+            #expect(names.isEmpty, "\(names)")
+        }
+    }
+
+    private func shown(_ words: [String], _ sandbox: Sandbox) throws -> String {
+        let passcode = Source.file(try sandbox.file((Prepared.passcode + "\n").utf8))
+        let result = try sandbox.run(raw: words.map { Array($0.utf8) }, descriptors: [3: passcode])
+        #expect(result.text.count + result.errors.count > 20)
+        return result.text + result.errors
+    }
+
     @Test func `every setting has one word, and both forms name it`() {
         #expect(Set(Words.settings.map(\.1)).count == Words.settings.count)
         for (name, word) in Words.settings {

@@ -20,9 +20,9 @@ enum Options {
     static let weak = Flag("weak", "Accept a passcode that is guessed at once.")
     static let insist = Flag("insist", "Proceed although you may lose everything in the vault.")
     static let claimHardware = Flag(
-        "claim-hardware", "This folder is the vault itself: the shares in the TPM and the keyring are its own.")
+        "claim-hardware", "This folder is the vault itself: the keys in the TPM and the keyring are its own.")
     static let leaveHardware = Flag(
-        "leave-hardware", "This folder is a copy: leave the shares in the TPM and the keyring to the vault.")
+        "leave-hardware", "This folder is a copy: leave the keys in the TPM and the keyring to the vault.")
     static let dryRun = Flag("dry-run", "Only list what would be erased.")
     static let phrase = Flag("phrase", "Use the recovery phrase, and prompt for it.")
 

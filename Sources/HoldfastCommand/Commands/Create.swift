@@ -13,9 +13,9 @@ extension Command {
                 + "terminal the vault is only created when you have typed that it is written down.",
             "A passcode that is guessed at once is refused; --weak insists on it. Press Enter alone to have one of six "
                 + "words made for you.",
-            "With --device the vault has neither. A share of its key is kept in this machine's TPM, or in your session "
+            "With --device the vault has neither. Its key is kept in this machine's TPM, or in your session "
                 + "keyring, and every command opens it without asking: for the secrets of a service, or to begin with. "
-                + "Any program you run can then open it, and it is lost with this machine. --file keeps that share in a "
+                + "Any program you run can then open it, and it is lost with this machine. --file keeps that key in a "
                 + "file beside the vault, for a machine that has neither; then anyone who can read the files opens it. "
                 + "holdfast open-without-asking off gives it a passcode and a phrase.",
         ],

@@ -6,8 +6,8 @@ extension Command {
     static let enrollTPM = Command(
         "enroll", "tpm", synonyms: ["tpm2"], summary: "let this machine's TPM count wrong passcodes",
         details: [
-            "The TPM then keeps a share that the passcode needs, and counts wrong passcodes itself. A copy of the "
-                + "vault cannot be guessed on another machine, and restoring old files does not restore attempts.",
+            "The TPM then keeps a part of the key that the passcode needs, and counts wrong passcodes itself. A "
+                + "copy of the vault cannot be guessed on another machine, and restoring old files does not restore attempts.",
             "The limit is then final, whether self-destruct is on or off. After it, on another machine, or when the "
                 + "TPM is cleared, only the recovery phrase opens the vault. You must therefore enter the phrase now. "
                 + "With --insist it is not asked for; without a recovery phrase, losing the TPM means losing the "
@@ -25,7 +25,7 @@ extension Command {
     static let openWithoutAsking = Command(
         "open-without-asking", "on", summary: "let this device open the vault without asking",
         details: [
-            "A share of a new key is kept in this machine's TPM, or in your session keyring, and every command "
+            "A new key is kept in this machine's TPM, or in your session keyring, and every command "
                 + "opens the vault without asking. The vault gets new keys; its passcode and recovery phrase no longer "
                 + "open it. Self-destruct must be off."
         ],
@@ -116,14 +116,14 @@ private func enroll(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     try vaultCall { try vault.requireChip() }
     let passcode = try input.passcode()
     if insists {
-        try PassingNote.show("Sealing a share in the TPM ...") { () throws(CommandError) in
+        try PassingNote.show("Sealing a key in the TPM ...") { () throws(CommandError) in
             try vaultCall {
                 try vault.enrollHardware(passcode: passcode, spending: vault.burnAttempt(), insisting: true)
             }
         }
     } else {
         let phrase = try input.phrase()
-        try PassingNote.show("Sealing a share in the TPM ...") { () throws(CommandError) in
+        try PassingNote.show("Sealing a key in the TPM ...") { () throws(CommandError) in
             try vaultCall {
                 try vault.enrollHardware(passcode: passcode, spending: vault.burnAttempt(), phrase: phrase)
             }

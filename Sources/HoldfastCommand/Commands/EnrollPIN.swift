@@ -5,8 +5,8 @@ extension Command {
     static let enrollPIN = Command(
         "enroll", "pin", summary: "unlock with a short PIN, counted by the TPM",
         details: [
-            "The TPM keeps a share that the PIN needs, and counts wrong PINs itself. A copy of the vault cannot be "
-                + "guessed on another machine. After too many wrong PINs the PIN no longer works, whether "
+            "The TPM keeps a part of the key that the PIN needs, and counts wrong PINs itself. A copy of the "
+                + "vault cannot be guessed on another machine. After too many wrong PINs the PIN no longer works, whether "
                 + "self-destruct is on or off; the passcode and the recovery phrase still do.",
             "The PIN is then asked for instead of the passcode; press Enter at its prompt to use the passcode. "
                 + "Changing the passcode, the policy or the unlock methods still needs the passcode. The vault counts "
@@ -32,7 +32,7 @@ private func setPIN(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     try vaultCall { try vault.requireChip() }
     let passcode = try input.passcode()
     let pin = try input.newPIN()
-    try PassingNote.show("Sealing a share in the TPM ...") { () throws(CommandError) in
+    try PassingNote.show("Sealing a key in the TPM ...") { () throws(CommandError) in
         try vaultCall { try vault.enrollPIN(pin, passcode: passcode, spending: vault.burnAttempt()) }
     }
     let policy = try vaultCall { try vault.status() }.policy
@@ -56,7 +56,7 @@ func removePIN(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     }
     if vault.owesHardware {
         Output.note(
-            "NOTE: the TPM did not respond; its share is deleted at the next unlock with the passcode on this machine")
+            "NOTE: the TPM did not respond; its key is deleted at the next unlock with the passcode on this machine")
     }
     Output.remark("The PIN no longer works.")
     return .done

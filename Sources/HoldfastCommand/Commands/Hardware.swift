@@ -6,25 +6,25 @@ extension Command {
         "hardware", "claim", synonyms: ["adopt", "keep"],
         summary: "confirm that this folder is the vault, not a copy",
         details: [
-            "The TPM and the keyring release a vault's shares only for the folder with the vault's wipe.key. A backup "
+            "The TPM and the keyring release a vault's keys only for the folder with the vault's wipe.key. A backup "
                 + "has a different one, and so has the vault itself if a program replaced its key. In that state, "
-                + "everything that would leave an old share in place is refused: changes of the passcode, the PIN, "
+                + "everything that would leave an old key in place is refused: changes of the passcode, the PIN, "
                 + "the unlock methods and the policy, and recover.",
             "Use this command if the folder is the vault itself, even if it was restored. With the passcode, the vault's own wipe.key is "
-                + "restored, and changes delete old shares from the TPM again.",
+                + "restored, and changes delete old keys from the TPM again.",
         ],
         example: "holdfast hardware claim",
         options: [Options.home.option, Options.passcodeDescriptor.option], run: claim)
 
     static let hardwareLeave = Command(
         "hardware", "leave", synonyms: ["disown"],
-        summary: "confirm that this folder is a copy, and leave the TPM's shares to the vault",
+        summary: "confirm that this folder is a copy, and leave the TPM's keys to the vault",
         details: [
             "Use this in a backup, or in a folder that was restored or copied from the vault, before you change it. "
-                + "It becomes a separate vault. A passcode under the TPM gets its own share and stays the same. A "
+                + "It becomes a separate vault. A passcode under the TPM gets its own key and stays the same. A "
                 + "PIN, and a fingerprint or account password that was kept on disk, are removed, because their "
-                + "shares belong to the other folder.",
-            "The shares that the TPM and the keyring keep for the original vault stay as they are. If that folder no "
+                + "keys belong to the other folder.",
+            "The keys that the TPM and the keyring keep for the original vault stay as they are. If that folder no "
                 + "longer exists, nothing deletes them any more: an old PIN or passcode still opens an old copy of "
                 + "the header on this machine.",
             "Asks for a word typed on the terminal, unless you use --yes.",
@@ -54,7 +54,7 @@ private func claim(_ arguments: Arguments) throws(CommandError) -> ExitCode {
 private func told(_ isNeeded: Bool) -> ExitCode {
     Output.remark(
         isNeeded
-            ? "The shares in the TPM and the keyring belong to this folder again."
+            ? "The keys in the TPM and the keyring belong to this folder again."
             : "This folder already has the vault's own wipe.key. Nothing was changed.")
     return .done
 }
@@ -68,7 +68,7 @@ private func leave(atDevice vault: Vault, _ arguments: Arguments) throws(Command
     let path = try vaultCall { try vault.status() }.path
     try Confirmation.ask(
         arguments,
-        "This makes \(path) a separate vault with a share and keys of its own, and no recovery phrase. The share of the "
+        "This makes \(path) a separate vault with keys of its own, and no recovery phrase. The key of the "
             + "original vault stays. If this folder is the vault itself, use holdfast hardware claim instead.",
         word: "copy")
     var wish = LevelWish(.device)
@@ -93,7 +93,7 @@ private func leave(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let path = try vaultCall { try vault.status() }.path
     try Confirmation.ask(
         arguments,
-        "This makes \(path) a separate vault. The shares that the TPM and the keyring keep for the original vault stay. If "
+        "This makes \(path) a separate vault. The keys that the TPM and the keyring keep for the original vault stay. If "
             + "that vault no longer exists, an old PIN or passcode still opens an old copy of the header on this machine. "
             + "If this folder is the vault itself, use holdfast hardware claim instead.",
         word: "copy")
@@ -108,7 +108,7 @@ private func leave(_ arguments: Arguments) throws(CommandError) -> ExitCode {
         )
     }
     Output.remark(
-        "This folder is now a separate vault. The shares of the original vault in the TPM and the keyring are unchanged."
+        "This folder is now a separate vault. The keys of the original vault in the TPM and the keyring are unchanged."
     )
     return .done
 }

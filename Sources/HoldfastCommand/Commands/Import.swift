@@ -190,7 +190,8 @@ extension CommandError {
             }
         let advice: String? =
             switch error.kind {
-            case .unknownColumns: "say what they are with --column COLUMN=ROLE (see holdfast import --help)"
+            case .unknownColumns:
+                "say what they are with --column COLUMN=ROLE, such as --column Login=username (see holdfast import --help)"
             case .passwordNeeded: "use --file-password-fd N, or --key-file FILE --no-password"
             default: nil
             }

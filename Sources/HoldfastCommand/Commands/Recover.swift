@@ -9,8 +9,8 @@ extension Command {
                 + "the same. Use the phrase of the vault, not that of an identity. A passcode that is guessed at once is refused; "
                 + "--weak insists on it.",
             "A vault that opens without asking asks for the passcode from then on: this is also the way back where the device "
-                + "no longer has its share.",
-            "If the TPM or the keyring keeps shares that were made for another folder, say whether this folder is the "
+                + "no longer has its key.",
+            "If the TPM or the keyring keeps keys that were made for another folder, say whether this folder is the "
                 + "vault itself (--claim-hardware) or a copy of it (--leave-hardware): see holdfast hardware claim "
                 + "--help.",
         ],
@@ -52,7 +52,7 @@ private func recoverVault(_ arguments: Arguments) throws(CommandError) -> ExitCo
     if recovery.pinWasRemoved { Output.note("NOTE: the PIN was removed; set another one with holdfast enroll pin") }
     if recovery.asksNow {
         try finishRekey(vault)
-        Output.remark("The vault now asks for the passcode. The device's share was removed.")
+        Output.remark("The vault now asks for the passcode. The device's key was removed.")
     }
     Output.remark("The new passcode is now in effect. The recovery phrase is unchanged.")
     return .done
@@ -70,7 +70,7 @@ private func hardwareDecision(_ arguments: Arguments) throws(CommandError) -> Ha
 extension CommandError {
     fileprivate static let recoveryUndecided = CommandError.failure(
         "hardwareUnclaimed",
-        "the TPM or keyring holds shares for this vault that were made for another folder; nothing was changed. Add "
+        "the TPM or keyring holds keys for this vault that were made for another folder; nothing was changed. Add "
             + "--claim-hardware if this folder is the vault itself, --leave-hardware if it is a copy (a backup, or restored "
             + "from one)")
 }

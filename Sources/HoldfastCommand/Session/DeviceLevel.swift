@@ -118,7 +118,7 @@ func removeDeviceSlot(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     } else {
         Output.remark("Run holdfast verify --clean to move what is stored to the new keys.")
     }
-    Output.remark("The vault now asks for the passcode. The device's share was removed.")
+    Output.remark("The vault now asks for the passcode. The device's key was removed.")
     return .done
 }
 
@@ -134,8 +134,8 @@ extension Protection {
     private var words: String {
         switch level {
         case .device: "opens without asking; its key is in \(place(self))"
-        case .owner: "asks for the device's owner"
-        case .secret: "asks for a secret"
+        case .owner: "asks for your fingerprint or account password"
+        case .secret: "asks for the passcode, a PIN or the recovery phrase"
         }
     }
 

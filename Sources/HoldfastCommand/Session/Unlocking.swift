@@ -141,7 +141,7 @@ enum Unlocking {
     static func tellUnclaimed(_ vault: Vault) {
         guard vault.leavesHardware else { return }
         Output.note(
-            "WARNING: the TPM or keyring keeps shares of this vault that were made for another folder. This folder is a copy, "
+            "WARNING: the TPM or keyring keeps keys of this vault that were made for another folder. This folder is a copy, "
                 + "or another program changed its wipe.key. Until you say which (holdfast hardware claim, holdfast hardware "
                 + "leave), the vault's unlock methods and policy cannot be changed, and the TPM does not notice an older "
                 + "attempt ledger.")
