@@ -56,9 +56,9 @@ struct Imports: Suite {
         let start = nanoseconds()
         let imported = try ImportFormat.csv.read(table, password: nil, keyFile: nil, columns: [:])
         let read = nanoseconds()
-        let plan = try ImportPlan(imported, prefix: "", into: items, collection: Vault.defaultCollection)
+        let plan = try ImportPlan(imported, into: items)
         let planned = nanoseconds()
-        try plan.store(in: items, collection: Vault.defaultCollection)
+        try plan.store(in: items)
         return (read - start, planned - read, nanoseconds() - planned)
     }
 

@@ -205,9 +205,17 @@ package struct RecordEntry: Sendable, Hashable {
     package let isOpen: Bool
     /// Whether it has fields.
     package let isItem: Bool
+    /// What it is, as the format numbers kinds of items; 0 where that was not asked for, and of what is no item.
+    package let kind: UInt8
+    /// The name of the user that it is for; empty where that was not asked for.
+    package let user: String
+
+    /// Bytes of a user's name.
+    static let userSizes = 0...255
 
     package init(
-        path: RecordPath, size: UInt64, created: Int64, modified: Int64, isFile: Bool, isOpen: Bool, isItem: Bool
+        path: RecordPath, size: UInt64, created: Int64, modified: Int64, isFile: Bool, isOpen: Bool, isItem: Bool,
+        kind: UInt8 = 0, user: String = ""
     ) {
         self.path = path
         self.size = size
@@ -216,10 +224,14 @@ package struct RecordEntry: Sendable, Hashable {
         self.isFile = isFile
         self.isOpen = isOpen
         self.isItem = isItem
+        self.kind = kind
+        self.user = user
     }
 
     /// Bytes in a message.
-    package var encodedSize: Int { 4 + path.collection.utf8.count + path.name.utf8.count + 27 }
+    package var encodedSize: Int {
+        4 + path.collection.utf8.count + path.name.utf8.count + 28 + 2 + user.utf8.count
+    }
 
     init(_ cursor: inout Cursor, _ bytes: RawSpan) throws(MessageError) {
         path = try RecordPath(&cursor, bytes)
@@ -229,6 +241,8 @@ package struct RecordEntry: Sendable, Hashable {
         isFile = try cursor.flag(bytes, "flags")
         isOpen = try cursor.flag(bytes, "flags")
         isItem = try cursor.flag(bytes, "flags")
+        kind = try cursor.integer(bytes, UInt8.self)
+        user = try cursor.text(bytes, RecordEntry.userSizes, "user")
     }
 
     func write(_ writer: inout Writer) {
@@ -239,5 +253,7 @@ package struct RecordEntry: Sendable, Hashable {
         writer.flag(isFile)
         writer.flag(isOpen)
         writer.flag(isItem)
+        writer.integer(kind)
+        writer.text(user, atMost: RecordEntry.userSizes.upperBound)
     }
 }

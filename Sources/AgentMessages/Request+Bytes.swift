@@ -82,12 +82,11 @@ extension Request {
             self = .putItem(try RecordPath(&cursor, body), replacing: sequence)
         case .discard:
             let seconds = try cursor.integer(body, UInt32.self)
-            let withValues = try cursor.flag(body, "flags")
-            self = .discard(try RecordPath(&cursor, body), seconds: seconds, withValues: withValues)
+            self = .discard(try RecordPath(&cursor, body), seconds: seconds)
         case .trash: self = .trash
         case .restore:
             let key = try TrashKey(&cursor, body)
-            self = .restore(key, name: try cursor.optionalText(body, RecordPath.nameSizes, "name"))
+            self = .restore(key, try cursor.flag(body, "flags") ? try RecordPath(&cursor, body) : nil)
         case .emptyTrash: self = .emptyTrash(try cursor.flag(body, "flags") ? try TrashKey(&cursor, body) : nil)
         case .tags: self = .tags
         case .introduce: self = .introduce(try Introduction(&cursor, body))
@@ -128,13 +127,13 @@ extension Request {
         case .putItem(let path, let sequence):
             writer.optional(sequence)
             path.write(&writer)
-        case .discard(let path, let seconds, let withValues):
+        case .discard(let path, let seconds):
             writer.integer(seconds)
-            writer.flag(withValues)
             path.write(&writer)
-        case .restore(let key, let name):
+        case .restore(let key, let path):
             key.write(&writer)
-            writer.optionalText(name, atMost: RecordPath.nameSizes.upperBound)
+            writer.flag(path != nil)
+            path?.write(&writer)
         case .emptyTrash(let key):
             writer.flag(key != nil)
             key?.write(&writer)

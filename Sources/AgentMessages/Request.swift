@@ -85,13 +85,12 @@ package enum Request: Sendable, Hashable {
     case item(RecordPath)
     /// Store an item that comes in ``data(_:)`` messages: a new one, or in place of the write with this number.
     case putItem(RecordPath, replacing: UInt64?)
-    /// Move a record to the trash for so many seconds. A plain value goes there only if that is asked for; otherwise it is
-    /// removed for good.
-    case discard(RecordPath, seconds: UInt32, withValues: Bool)
+    /// Move a record to the trash for so many seconds.
+    case discard(RecordPath, seconds: UInt32)
     /// Send what is in the trash.
     case trash
-    /// Put something back from the trash, under its name or another one.
-    case restore(TrashKey, name: String?)
+    /// Put something back from the trash, where it was or elsewhere.
+    case restore(TrashKey, RecordPath?)
     /// Remove one thing in the trash, or all of it, for good.
     case emptyTrash(TrashKey?)
     /// Send the tags that are in use.

@@ -65,7 +65,8 @@ package struct SSHIdentities: Sendable {
         for match in try items.search(ItemQuery("", kind: .sshKey)) {
             do throws(VaultError) {
                 let item = try items.item(match.name, in: match.collection)
-                guard let key = try SSHIdentities.key(of: item, match.name) else { continue }
+                let comment = EntryPath(collection: match.collection, name: match.name).spelled
+                guard let key = try SSHIdentities.key(of: item, comment) else { continue }
                 try body(key, item, match.name, match.collection)
             } catch  where error.code == .invalidItem || error.code == .recordNotFound {}
         }

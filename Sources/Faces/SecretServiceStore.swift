@@ -107,7 +107,7 @@ package struct SecretServiceStore: Sendable {
     }
 
     /// Stores an item, or changes one with the same attributes.
-    /// - Returns: Its name: the label, with a number behind it where that name is taken.
+    /// - Returns: Its name: the label with `-` in place of slashes, and a number behind it where that name is taken.
     /// - Throws: `tooLarge`, and what storing throws.
     package func create(_ draft: Draft, _ secret: RawSpan, in collection: String) throws(VaultError) -> String {
         guard secret.byteCount <= SecretServiceStore.longest else {
@@ -122,10 +122,12 @@ package struct SecretServiceStore: Sendable {
             return same.name
         }
         let label = draft.label.isEmpty ? "secret" : draft.label
+        // With a slash, a program's label would be written as an entry of the user's, in a folder of hers.
+        let plain = String(decoding: label.utf8.map { $0 == UInt8(ascii: "/") ? UInt8(ascii: "-") : $0 }, as: UTF8.self)
         for number in 1...1000 {
-            let name = number == 1 ? label : "\(label) (\(number))"
+            let name = number == 1 ? plain : "\(plain) (\(number))"
             var item = try SecretServiceStore.item(draft, secret)
-            if number > 1, !draft.label.isEmpty { try item.put(SecretServiceStore.labelLabel, Array(label.utf8)) }
+            if !name.utf8.elementsEqual(label.utf8), !draft.label.isEmpty { try item.put(SecretServiceStore.labelLabel, Array(label.utf8)) }
             do throws(VaultError) {
                 try items.add(item, as: name, in: collection)
                 return name

@@ -11,8 +11,8 @@ package import VaultStorage
 package struct ImportPlan: Sendable {
     /// What becomes of an item of the file.
     package enum Step: Sendable {
-        /// It is stored under this name.
-        case add(ImportedItem, name: String)
+        /// It is stored here.
+        case add(ImportedItem, as: EntryPath)
         /// The vault, or the file further up, has the same item.
         case duplicate(ImportedItem, of: String)
     }
@@ -30,37 +30,49 @@ package struct ImportPlan: Sendable {
     /// Compares the items of a file with those of the vault. Two are the same if the last parts of their names, their fields and their
     /// notes are; a name that another item has gets a number.
     /// - Parameters:
-    ///   - prefix: Put before each name, with a slash; empty for none.
+    ///   - folder: The folder that everything goes into; empty for none.
     /// - Throws: `locked`, `damaged`, `outOfMemory`.
-    package init(
-        _ imported: Imported, prefix: String, into items: ItemStore, collection: String
-    ) throws(VaultError) {
+    package init(_ imported: Imported, into items: ItemStore, folder: String = "") throws(VaultError) {
         // A digest of a secret could be guessed; under a key that is gone with this call it cannot.
         let key = try crypto { () throws(CryptographyError) in try SecureRandom.secret(32) }
         var known: [[UInt8]: String] = [:]
+        // What looks the same is taken too: a text of Swift's equals another one that does.
         var names: Set<String> = []
-        for record in try items.list() where record.collection.utf8.elementsEqual(collection.utf8) {
-            names.insert(record.name)
+        var places: Set<EntryPath> = []
+        for record in try items.list() {
+            let entry = EntryPath(collection: record.collection, name: record.name)
+            names.insert(entry.short)
+            places.insert(entry)
             guard !record.isFile else { continue }
-            let item = try items.item(record.name, in: collection)
+            let item = try items.item(entry)
             let content = try ImportPlan.digest(item, key)
-            known[try ImportPlan.digest(content, record.name, key)] = record.name
+            known[try ImportPlan.digest(content, record.name, key)] = entry.short
             // An import that found its name taken has put a number behind it.
             guard let plain = ImportPlan.withoutNumber(record.name) else { continue }
             let digest = try ImportPlan.digest(content, plain, key)
-            if known[digest] == nil { known[digest] = record.name }
+            if known[digest] == nil { known[digest] = entry.short }
         }
         var numbers = Numbers(names)
         for item in imported.items {
-            let wanted = prefix.isEmpty ? item.name : "\(prefix)/\(item.name)"
-            let digest = try ImportPlan.digest(ImportPlan.digest(item.item, key), wanted, key)
+            // What a vault of ours had is put where it was, if nothing is there.
+            let origin = folder.isEmpty ? item.origin : nil
+            let wanted = origin ?? ImportedItem.entry(item.name, in: folder)
+            let digest = try ImportPlan.digest(ImportPlan.digest(item.item, key), wanted.name, key)
             if let same = known[digest] {
                 steps.append(.duplicate(item, of: same))
                 continue
             }
-            let name = numbers.name(wanted)
-            known[digest] = name
-            steps.append(.add(item, name: name))
+            let entry: EntryPath
+            if let origin, places.insert(origin).inserted {
+                entry = origin
+                // Both of two that are written the same come back, if the file has both.
+                if ImportedItem.isSaid(origin) { numbers.take(origin.short) }
+            } else {
+                entry = numbers.entry(wanted)
+                places.insert(entry)
+            }
+            known[digest] = entry.short
+            steps.append(.add(item, as: entry))
         }
     }
 
@@ -73,6 +85,16 @@ package struct ImportPlan: Sendable {
         private(set) var tries = 0
 
         init(_ taken: Set<String>) { self.taken = taken }
+
+        mutating func take(_ name: String) { taken.insert(name) }
+
+        /// The place, or one whose name has a number behind it.
+        mutating func entry(_ wanted: EntryPath) -> EntryPath {
+            let written = wanted.short
+            let number = name(written).utf8.dropFirst(written.utf8.count)
+            return EntryPath(
+                collection: wanted.collection, name: wanted.name + String(decoding: number, as: UTF8.self))
+        }
 
         mutating func name(_ wanted: String) -> String {
             if taken.insert(wanted).inserted { return wanted }
@@ -157,14 +179,14 @@ package struct ImportPlan: Sendable {
     /// - Parameter progress: Told how many items are written.
     /// - Throws: As `ItemStore.add`; then nothing was stored.
     package func store(
-        in items: ItemStore, collection: String, progress: (Int) -> Void = { _ in }
+        in items: ItemStore, progress: (Int) -> Void = { _ in }
     ) throws(VaultError) {
         try items.write { session throws(VaultError) in
             var done = 0
-            for case .add(let item, let name) in steps {
-                try ItemStore.check(name)
+            for case .add(let item, let entry) in steps {
+                try ItemStore.check(entry.name)
                 try item.item.withBytes { bytes throws(VaultError) in
-                    try session.put(item: bytes, for: name, in: collection, replacing: false)
+                    try session.put(item: bytes, for: entry.name, in: entry.collection, replacing: false)
                 }
                 done += 1
                 progress(done)

@@ -9,6 +9,9 @@ internal import VaultStorage
 package final class ImportedItem: @unchecked Sendable {  // built by one thread, then only read
     /// What it will be called: groups and folders, then the title, with slashes between.
     package let name: String
+    /// Where it was in a vault of ours, if the file says so and the rest of the file agrees.
+    package internal(set) var origin: EntryPath?
+    let path: [String]
     /// Where it was in the file.
     package let place: String
     package fileprivate(set) var item: Item
@@ -18,6 +21,7 @@ package final class ImportedItem: @unchecked Sendable {  // built by one thread,
     init(_ kind: ItemKind, path: [String], place: String, created: Int64? = nil) throws(ImportError) {
         let (name, isCut) = ImportedItem.name(path)
         self.name = name
+        self.path = path
         self.place = place
         do throws(VaultError) { item = try Item(kind, now: created ?? Item.now) } catch {
             throw ImportError(error, place)
@@ -31,6 +35,7 @@ package final class ImportedItem: @unchecked Sendable {  // built by one thread,
     ///   - place: Where it was, for people.
     package init(_ item: consuming Item, path: [String], place: String) {
         (name, _) = ImportedItem.name(path)
+        self.path = path
         self.place = place
         self.item = item
     }
@@ -38,12 +43,14 @@ package final class ImportedItem: @unchecked Sendable {  // built by one thread,
     private static let longestName = 1000
 
     /// Without what no name may have, at most 1,000 bytes.
-    private static func name(_ path: [String]) -> (name: String, isCut: Bool) {
+    static func name(_ path: [String]) -> (name: String, isCut: Bool) {
         let parts = path.map { part in
             if isPlain(part) { return (text: part, isCut: false) }
             // A title may be as long as the file; spaces that go away may be in front of what stays.
-            let (plain, isCut) = cleaned(part, 2 * longestName) { $0 == "/" ? " " : $0 }
-            return (text: plain.split(separator: " ").joined(separator: " "), isCut: isCut)
+            let (plain, isCut) = cleaned(part, 2 * longestName) { $0 == "/" || $0.isUnsafeToShow ? " " : $0 }
+            let text = plain.split(separator: " ").joined(separator: " ")
+            // No part of a path is one of these.
+            return (text: [".", ".."].contains(text) ? "(\(text))" : text, isCut: isCut)
         }.filter { !$0.text.isEmpty }
         let isCut = parts.contains { $0.isCut }
         if parts.count == 1, !isCut, isPlain(parts[0].text) { return (parts[0].text, false) }
@@ -60,7 +67,7 @@ package final class ImportedItem: @unchecked Sendable {  // built by one thread,
             guard 0x20..<0x7F ~= byte, byte != UInt8(ascii: "/"), byte != 0x20 || last != 0x20 else { return false }
             last = byte
         }
-        return last != 0x20
+        return last != 0x20 && part != "." && part != ".."
     }
 
     /// A text with spaces in place of control characters, cut by whole scalars to so many bytes: before anything is made of each

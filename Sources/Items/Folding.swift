@@ -31,6 +31,11 @@ enum Folding {
         return end
     }
 
+    /// A text in lower case.
+    static func folded(_ text: String) -> [UInt8] {
+        text.unicodeScalars.flatMap { Array($0.properties.lowercaseMapping.utf8) }
+    }
+
     /// Bytes that a folded text may take: a scalar becomes at most three times as long.
     static func room(for count: Int) -> Int { 3 * count }
 

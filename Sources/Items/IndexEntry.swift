@@ -5,10 +5,12 @@ internal import VaultStorage
 /// What goes into the index of one record, before it is written there.
 ///
 /// An entry: size of all (4 bytes), of collection, name and folded name (2 each), of the folded tags (4); the item's kind (1) and flags
-/// (1), times of its last change and creation (8 each), the size of its content (8); then collection, name, folded name, folded tags and folded values. Each tag and each value ends
-/// with a zero byte, so that nothing is found across two.
+/// (1), times of its last change and creation (8 each), the size of its content (8), that of its user's name (1); then collection, name, user's name, folded
+/// name, folded tags and folded values. Each tag and each value ends with a zero byte, so that nothing is found across two.
 struct IndexEntry {
-    static let frontSize = 40
+    static let frontSize = 41
+    /// Of a user's name this much is told.
+    static let longestUser = 255
     /// Of each value this much is searched.
     private static let longestValue = 1024
     /// And of all values of an item.
@@ -26,10 +28,20 @@ struct IndexEntry {
         let name = info.name.utf8.count
         var size = IndexEntry.frontSize + info.collection.utf8.count + name + Folding.room(for: name)
         if let layout {
+            size += IndexEntry.user(layout, content)?.count ?? 0
             for tag in layout.tags { size += Folding.room(for: tag.count) + 1 }
             size += IndexEntry.values(layout).reduce(0) { $0 + Folding.room(for: $1.count) + 1 }
         }
         self.size = size
+    }
+
+    /// The user's name of an item, whole scalars of it.
+    private static func user(_ layout: ItemLayout, _ content: RawSpan) -> Range<Int>? {
+        let field = layout.fields.first { $0.kind == .text && content.text($0.label) == Item.userLabel }
+        guard let value = field?.value else { return nil }
+        var end = min(value.upperBound, value.lowerBound + IndexEntry.longestUser)
+        while end < value.upperBound, end > value.lowerBound, content.present(at: end, as: UInt8.self) & 0xC0 == 0x80 { end -= 1 }
+        return value.lowerBound..<end
     }
 
     private static func values(_ layout: ItemLayout) -> [Range<Int>] {
@@ -51,6 +63,9 @@ struct IndexEntry {
         end += collection.count
         unsafe bytes.store(name.span.bytes, at: end)
         end += name.count
+        let user = content.extracting(layout.flatMap { IndexEntry.user($0, content) } ?? 0..<0)
+        bytes.store(user, at: end)
+        end += user.byteCount
         let folded = unsafe Folding.fold(name.span.bytes, into: &bytes, at: end)
         bytes.store(UInt16(collection.count), at: start + 4)
         bytes.store(UInt16(name.count), at: start + 6)
@@ -66,6 +81,7 @@ struct IndexEntry {
         bytes.store(layout?.front.modified ?? info.modified, at: start + 16)
         bytes.store(layout?.front.created ?? info.created, at: start + 24)
         bytes.store(info.size, at: start + 32)
+        bytes.store(UInt8(user.byteCount), at: start + 40)
         bytes.store(UInt32(end - start), at: start)
         return end
     }
@@ -81,6 +97,7 @@ struct IndexEntry {
 struct IndexedEntry {
     let collection: Range<Int>
     let name: Range<Int>
+    let user: Range<Int>
     let foldedName: Range<Int>
     let tags: Range<Int>
     let values: Range<Int>
@@ -91,7 +108,8 @@ struct IndexedEntry {
         let front = start + IndexEntry.frontSize
         collection = front..<front + bytes.size(at: start + 4)
         name = collection.upperBound..<collection.upperBound + bytes.size(at: start + 6)
-        foldedName = name.upperBound..<name.upperBound + bytes.size(at: start + 8)
+        user = name.upperBound..<name.upperBound + Int(bytes.present(at: start + 40, as: UInt8.self))
+        foldedName = user.upperBound..<user.upperBound + bytes.size(at: start + 8)
         tags = foldedName.upperBound..<foldedName.upperBound + bytes.longSize(at: start + 10)
         values = tags.upperBound..<start + bytes.longSize(at: start)
     }
@@ -109,7 +127,7 @@ struct IndexedEntry {
             isFavourite: flags & IndexEntry.isFavourite != 0,
             modified: bytes.present(at: start + 16, as: Int64.self),
             created: bytes.present(at: start + 24, as: Int64.self),
-            size: bytes.present(at: start + 32, as: UInt64.self))
+            size: bytes.present(at: start + 32, as: UInt64.self), user: bytes.text(user))
     }
 }
 

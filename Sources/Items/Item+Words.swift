@@ -5,6 +5,9 @@ public import VaultStorage
 
 // Tags, notes and the trash.
 extension Item {
+    /// What the field with the user's name is called.
+    package static let userLabel = "username"
+
     /// Its tags, in ascending order.
     public var tags: [String] { bytes.withBytes { bytes in layout.tags.map { bytes.text($0) } } }
 

@@ -7,24 +7,41 @@ extension ItemStore {
     /// Bytes of a value that is read by a reference, at most: what fits into a variable, a template or one message.
     package static let longestReferenced = 65_536
 
-    /// The value that a reference names: of a field, of a plain value, the content of a file's field.
-    /// - Parameter check: Looks at the item before anything of it is given away.
+    /// The value that a reference names: of a field, of a plain value, the content of a file's field. Where there is no such record,
+    /// the one is taken whose path is written the same: `logins/mail` in the default collection, or `mail` in `logins`.
+    /// - Parameter check: Looks at the item, and where it was found, before anything of it is given away.
     /// - Throws: `recordNotFound` where there is no such record or field; `invalidItem` for one that a program stored over the
     ///   session bus, which may have taken a name that a reference waits for; `tooLarge`; what ``item(_:in:)`` and `check` throw.
     package func value(
-        of reference: SecretReference, _ check: (borrowing Item) throws(VaultError) -> Void = { _ in }
+        of reference: SecretReference, _ check: (borrowing Item, EntryPath) throws(VaultError) -> Void = { _, _ in }
     ) throws(VaultError) -> SecretBytes {
-        let item = try item(reference.item, in: reference.collection)
+        let named = EntryPath(collection: reference.collection, name: reference.item)
+        do throws(VaultError) { return try value(at: named, reference.field, check) } catch {
+            guard error.code == .recordNotFound, let other = named.other, try !contains(named), try contains(other) else {
+                throw error
+            }
+            return try value(at: other, reference.field, check)
+        }
+    }
+
+    private func contains(_ entry: EntryPath) throws(VaultError) -> Bool {
+        try vault.contains(entry.name, in: entry.collection)
+    }
+
+    private func value(
+        at entry: EntryPath, _ label: String?, _ check: (borrowing Item, EntryPath) throws(VaultError) -> Void
+    ) throws(VaultError) -> SecretBytes {
+        let item = try item(entry)
         guard !item.isOfSecretService else {
             throw VaultError(
                 .invalidItem,
                 "a program stored this item over the session bus; take its tag \(Item.secretServiceTag) away to have it read by "
                     + "references")
         }
-        try check(item)
-        let found = if let label = reference.field { item.field(label) } else { item.mainField }
+        try check(item, entry)
+        let found = if let label { item.field(label) } else { item.mainField }
         guard let found else {
-            throw reference.field == nil
+            throw label == nil
                 ? VaultError(.recordNotFound, "the item has no password or other main value; name the field")
                 : VaultError(.recordNotFound, "the item has no field with this label")
         }

@@ -54,6 +54,8 @@ extension ItemStore {
         public let created: Int64
         /// Bytes of content.
         public let size: UInt64
+        /// The name of the user that it is for, 255 bytes of it at most; empty for none.
+        public let user: String
     }
 
     /// Everything that has all words of a query: what has them at the beginning of its name first, then what has them in its name,

@@ -34,26 +34,19 @@ extension ItemStore {
         try trash(name, in: collection, for: lifetime, now: WallClock.milliseconds)
     }
 
-    /// Removes a record: an item goes to the trash, and so does a plain value if `withValues` says so; any other value is removed
-    /// for good.
+    /// As ``trash(_:in:for:)``; what was written while the vault was locked, and is nothing of the user's yet, is removed for good.
     /// - Returns: Whether it is in the trash.
-    /// - Throws: As ``trash(_:in:for:)``.
-    package func discard(
-        _ name: String, in collection: String, for lifetime: Duration, withValues: Bool
-    ) throws(VaultError) -> Bool {
+    package func discard(_ name: String, in collection: String, for lifetime: Duration) throws(VaultError) -> Bool {
         let now = WallClock.milliseconds
         let old = try expired(now: now)
         var isInTrash = true
         try write { session throws(VaultError) in
             try remove(old, in: &session)
-            do throws(VaultError) {
-                isInTrash = try session.trash(name, collection, lifetime, now: now, withValues: withValues)
-            } catch {
-                // A large value, or one that was written while the vault was locked.
-                guard !withValues, error.code == .tooLarge || error.code == .unconfirmed else { throw error }
+            do throws(VaultError) { try session.trash(name, collection, lifetime, now: now) } catch {
+                guard error.code == .unconfirmed else { throw error }
                 isInTrash = false
+                try session.delete(name, in: collection)
             }
-            if !isInTrash { try session.delete(name, in: collection) }
         }
         return isInTrash
     }
@@ -64,7 +57,7 @@ extension ItemStore {
         let old = try expired(now: now)
         try write { session throws(VaultError) in
             try remove(old, in: &session)
-            _ = try session.trash(name, collection, lifetime, now: now, withValues: true)
+            try session.trash(name, collection, lifetime, now: now)
         }
     }
 
@@ -86,24 +79,25 @@ extension ItemStore {
         return found.sorted { ($1.moved, $0.name) < ($0.moved, $1.name) }
     }
 
-    /// Puts something back under its name, or under another one. What was a plain value is one again.
+    /// Puts something back where it was, or elsewhere. What was a plain value is one again.
     /// - Throws: `recordNotFound` when it is not in the trash, `recordExists` when its name is taken.
-    public func restore(_ trashed: Trashed, as name: String? = nil) throws(VaultError) {
-        try restore(trashed, as: name) { _ in }
+    public func restore(_ trashed: Trashed, as path: EntryPath? = nil) throws(VaultError) {
+        try restore(trashed, as: path) { _ in }
     }
 
     /// As ``restore(_:as:)``.
     /// - Parameter admit: As for ``rename(_:in:to:into:admitting:)``.
     package func restore(
-        _ trashed: Trashed, as name: String?, admitting admit: (borrowing Item) throws(VaultError) -> Void
+        _ trashed: Trashed, as path: EntryPath?, admitting admit: (borrowing Item) throws(VaultError) -> Void
     ) throws(VaultError) {
-        try ItemStore.check(name ?? trashed.name)
+        let target = path ?? EntryPath(collection: trashed.collection, name: trashed.name)
+        try ItemStore.check(target.name)
         try write { session throws(VaultError) in
             let place = Item.trashName(trashed.id)
             guard var item = try session.item(place, trashed.collection) else { throw .noItem }
             try admit(item)
             try item.setTrash(nil)
-            try session.put(restored: item, for: name ?? trashed.name, in: trashed.collection)
+            try session.put(restored: item, for: target.name, in: target.collection)
             try session.delete(place, in: trashed.collection)
         }
     }
@@ -155,12 +149,10 @@ extension Item {
 }
 
 extension WriteSession {
-    /// - Returns: False for a plain value that is not to be moved; then nothing was changed.
     fileprivate mutating func trash(
-        _ name: String, _ collection: String, _ lifetime: Duration, now: Int64, withValues: Bool
-    ) throws(VaultError) -> Bool {
+        _ name: String, _ collection: String, _ lifetime: Duration, now: Int64
+    ) throws(VaultError) {
         guard var item = try item(name, collection) else { throw .noItem }
-        guard withValues || !item.isOfValue else { return false }
         let end = now.addingReportingOverflow(
             max(0, lifetime.components.seconds).multipliedReportingOverflow(by: 1000).0)
         try item.setTrash(Item.Trash(moved: now, expires: end.overflow ? .max : end.partialValue, name: name))
@@ -168,7 +160,6 @@ extension WriteSession {
             try put(item: bytes, for: item.trashName, in: collection, replacing: false)
         }
         try delete(name, in: collection)
-        return true
     }
 
     fileprivate mutating func put(

@@ -35,8 +35,8 @@ import VaultFormat
         (.value(path, label: "user name"), 0),
         (.find("mail #work \u{e9}", collection: ""), 0), (.find("x", collection: "logins"), 0),
         (.item(path), 0), (.putItem(path, replacing: nil), 0), (.putItem(path, replacing: .max), 0),
-        (.discard(path, seconds: .max, withValues: true), 0), (.discard(path, seconds: 0, withValues: false), 0),
-        (.trash, 0), (.restore(key, name: nil), 0), (.restore(key, name: "mail"), 0), (.emptyTrash(nil), 0),
+        (.discard(path, seconds: .max), 0), (.discard(path, seconds: 0), 0),
+        (.trash, 0), (.restore(key, nil), 0), (.restore(key, path), 0), (.emptyTrash(nil), 0),
         (.emptyTrash(key), 0), (.tags, 0), (.introduce(Introduction()), 0),
         (
             .introduce(

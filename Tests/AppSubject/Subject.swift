@@ -86,7 +86,7 @@ import VaultCore
         }
         let text = try stored.withValue(of: field) { try SecretBytes(copying: $0) }
         guard try OneTimeCode(parsing: text).code(at: 1_700_000_000).count == 6,
-            try items.discard("item", in: Vault.defaultCollection, for: .seconds(60), withValues: false)
+            try items.discard("item", in: Vault.defaultCollection, for: .seconds(60))
         else { throw VaultError(.damaged, "no code, or no trash") }
     }
 

@@ -29,10 +29,10 @@ import Testing
         #expect(try sandbox.run("get", "large").output == Prepared.big)
         let list = try sandbox.run("list", "--json").json()["records"] as? [[String: Any]]
         #expect(list?.compactMap { $0["name"] as? String } == ["greeting", "large", "new", "big"])
-        #expect(try sandbox.run("list", "--collection", "files").text.hasPrefix("files\tbig\t3000001\t"))
+        #expect(try sandbox.run("list", "--collection", "files", "--long").text.hasPrefix("files\tbig\t3000001\t"))
         #expect(try sandbox.run("rm", "new").code == 0)
         let gone = try sandbox.run("get", "new")
-        #expect(gone.code == 6 && gone.errors.contains("there is no record \"new\""), "\(gone.errors)")
+        #expect(gone.code == 6 && gone.errors.contains("there is no entry 'new'"), "\(gone.errors)")
         #expect(try sandbox.run("rm", "new").code == 6)
 
         let locked = try sandbox.run("lock")
@@ -150,7 +150,7 @@ import Testing
         defer { close(input) }
         let refused = try sandbox.run("put", "greeting", input: .ours(input))
         #expect(
-            refused.code == 1 && refused.errors.contains("already a record \"greeting\"; use --replace to replace it"))
+            refused.code == 1 && refused.errors.contains("already an entry 'greeting'; use --replace to replace it"))
         #expect(lseek(input, 0, SEEK_CUR) == 0, "standard input was read though the value was refused")
         #expect(try sandbox.run("put", "greeting", "--replace", input: .ours(input)).code == 0)
         #expect(try sandbox.run("get", "greeting").text == "another")

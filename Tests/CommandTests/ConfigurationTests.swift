@@ -19,18 +19,26 @@ import Testing
     }
 
     @Test func `what is set holds where the line says nothing else`() throws {
-        let sandbox = try sandbox("# mine\n length=33 \n\nkinds = digits\nseparator = \" \"\ncollection = files\n")
+        let sandbox = try sandbox("# mine\n length=33 \n\nkinds = digits\nseparator = \" \"\n")
         let password = try sandbox.run("generate").text
         #expect(password.count == 33 && password.allSatisfy(\.isNumber), "\(password)")
         #expect(try sandbox.run("generate", "--length=12").text.count == 12)
         // A setting is no option on the line: it does not go against another one.
         let phrase = try sandbox.run("generate", "--words=4")
         #expect(phrase.code == 0 && phrase.text.split(separator: " ").count == 4, "\(phrase.errors)")
-        #expect(try sandbox.run("get", "big", passcode: Prepared.passcode).output == Prepared.big)
-        #expect(try sandbox.run("get", "greeting", "-c", "default", passcode: Prepared.passcode).code == 0)
-        // A list of everything stays one.
-        let list = try sandbox.run("list", "--json", passcode: Prepared.passcode).json()["records"] as? [Any]
-        #expect(list?.count == 2)
+    }
+
+    /// A name would silently mean another place.
+    @Test func `the setting for a collection is gone, and says so where names are taken`() throws {
+        let sandbox = try sandbox("collection = files\n")
+        for words in [["get", "big"], ["put", "new"], ["rm", "big"], ["show", "big"], ["mv", "big", "x"]] {
+            let refused = try sandbox.run(raw: words.map { Array($0.utf8) }, passcode: Prepared.passcode)
+            #expect(refused.code == 2 && refused.errors.contains("as in files/NAME"), "\(words) \(refused.errors)")
+        }
+        #expect(try sandbox.run("generate").code == 0)
+        #expect(try sandbox.run("config", "set", "collection=x").code == 2)
+        #expect(try sandbox.run("config", "set", "collection=").code == 0)
+        #expect(try sandbox.run("get", "files/big", passcode: Prepared.passcode).output == Prepared.big)
     }
 
     @Test func `a setting is written into its line, and taken out again`() throws {

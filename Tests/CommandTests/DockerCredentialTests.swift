@@ -60,7 +60,7 @@ import Testing
             go() { skopeo "$1" --tls-verify=false --authfile auth.json "${@:2}" 2>&1; }
             go login -u ada -p wrong $registry > /dev/null && echo "let in"
             echo first | go login -u ada --password-stdin $registry
-            grep -c first auth.json; "$HOLDFAST" list --collection docker | cut -f 1,2
+            grep -c first auth.json; "$HOLDFAST" list docker --long | cut -f 1,2
             go list-tags docker://$registry/team/app | tr -d ' \n'; echo
             "$HOLDFAST" lock
             go list-tags docker://$registry/team/app | grep -c 'no terminal'

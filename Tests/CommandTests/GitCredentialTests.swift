@@ -108,7 +108,7 @@ import Testing
         let sandbox = try unlocked()
         let address = "protocol=https\nhost=h\nusername=ada\n"
         func stored() throws -> [String] {
-            try sandbox.run("list", "--collection", "git").text.split(separator: "\n").compactMap {
+            try sandbox.run("list", "--collection", "git", "--long").text.split(separator: "\n").compactMap {
                 $0.split(separator: "\t").dropFirst().first.map(String.init)
             }
         }

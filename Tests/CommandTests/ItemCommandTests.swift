@@ -30,11 +30,11 @@ import Testing
         #expect(fields[1]["value"] is NSNull && fields[0]["value"] as? String == "ada")
         #expect(try sandbox.run("show", "mail", "--json", "--reveal").text.contains("\"value\":\"hunter2\""))
         let missing = try sandbox.run("show", "mial")
-        #expect(missing.code == 6 && missing.errors.contains("no item 'mial'; did you mean 'logins/mail'?"))
+        #expect(missing.code == 6 && missing.errors.contains("there is no entry 'mial'; did you mean 'logins/mail'?"))
         let field = try sandbox.run("show", "mail", "--field", "pasword")
         #expect(field.code == 6 && field.errors.contains("did you mean 'password'?"))
         let taken = try sandbox.run("add", "logins/mail", "--generate")
-        #expect(taken.code == 1 && taken.errors.contains("already an item \"logins/mail\""))
+        #expect(taken.code == 1 && taken.errors.contains("already an entry 'logins/mail'"))
     }
 
     @Test func `the same works without an agent, and a plain value is shown as an item`() throws {
@@ -55,8 +55,10 @@ import Testing
         let sandbox = try opened()
         defer { try? end(sandbox) }
         let name = "evil\u{1B}[2J\nname"
+        let refused = try sandbox.run("add", name, "--generate")
+        #expect(refused.code == 2 && refused.errors.contains("no new entry can be called 'evil\\u{1b}"), "\(refused.errors)")
         let added = try sandbox.run(
-            "add", name, "--text=a=b\u{1B}]0;x\u{7}", "--secret-fd=5", descriptors: [5: sandbox.lines("x\u{1B}[31m")])
+            "add", name, "--collection=default", "--text=a=b\u{1B}]0;x\u{7}", "--secret-fd=5", descriptors: [5: sandbox.lines("x\u{1B}[31m")])
         #expect(added.code == 0, "\(added.errors)")
         for words in [["show", name, "-r"], ["show", name, "--json", "-r"], ["list"], ["find", "evil"]] {
             let shown = try sandbox.run(raw: words.map { Array($0.utf8) })
@@ -65,14 +67,14 @@ import Testing
         #expect(try sandbox.run("show", name, "-f", "password").text == "x\u{1B}[31m")
         #expect(
             try sandbox.run("complete", "items").text.split(separator: "\n").sorted()
-                == ["files/big", "greeting", "logins/mail"])
+                == [#"evil\u{1b}[2J\u{a}name"#, "files/big", "greeting", "logins/mail"])
         let values = try sandbox.run("complete", "values").text.split(separator: "\n").map(String.init)
         #expect(values.sorted() == ["files/big", "greeting"])
         for path in values {
             #expect(try sandbox.run("get", path).code == 0, "\(path) is completed, but not read")
         }
         for path in ["files/big", "logins/mail"] {
-            #expect(try sandbox.run("mv", path, "other").code == 0, "\(path) is completed, but not found")
+            #expect(try sandbox.run("mv", path, "moved/").code == 0, "\(path) is completed, but not found")
         }
         let label = try sandbox.run("add", "other", "--text=a\u{7}=b", "--generate")
         #expect(label.code == 2)
@@ -119,8 +121,13 @@ import Testing
         #expect(try sandbox.run("trash", "empty").code == 2)  // nobody to ask
         #expect(try sandbox.run("trash", "empty", "--yes").code == 0)
         #expect(try sandbox.run("trash", "list", "--json").text == "{\"trash\":[]}\n")
+        // A value goes there too, and comes back as one.
         #expect(try sandbox.run("rm", "greeting").code == 0)
-        #expect(try sandbox.run("trash", "list", "--json").text == "{\"trash\":[]}\n")  // a value goes for good
+        #expect(try sandbox.run("trash", "restore", "greeting").code == 0)
+        #expect(try sandbox.run("get", "greeting").text == Prepared.greeting)
+        let large = try sandbox.run("rm", "files/big")
+        #expect(large.code == 1 && large.errors.contains("--for-good removes it at once"), "\(large.errors)")
+        #expect(try sandbox.run("rm", "files/big", "--for-good").code == 0)
         #expect(try sandbox.run("add", "x", "-g").code == 0)
         #expect(try sandbox.run("rm", "x", "--for-good").code == 0)
         #expect(try sandbox.run("trash", "list", "--json").text == "{\"trash\":[]}\n")
@@ -134,7 +141,7 @@ import Testing
         #expect(try sandbox.run("complete", "tags").text == "a b\nwork\nz\n")
         #expect(try sandbox.run("tag", "remove", "mail", "work", "none").code == 0)
         let nothing = try sandbox.run("tag", "remove", "mail", "none")
-        #expect(nothing.code == 0 && nothing.errors == "holdfast: nothing changed\n")
+        #expect(nothing.code == 0 && nothing.errors == "holdfast: logins/mail\nholdfast: nothing changed\n")
         #expect(try sandbox.run("tag", "list", "--json").text == "{\"tags\":[\"a b\",\"z\"]}\n")
         #expect(try sandbox.run("find", "#z").text.contains("logins/mail"))
         #expect(try sandbox.run("complete", "fields", "mail").text == "username\npassword\nwebsite\n")

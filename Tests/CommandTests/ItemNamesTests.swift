@@ -1,41 +1,35 @@
-import AgentMessages
+import Items
 import Testing
 
-@testable import HoldfastCommand
-
-/// Which item a text names.
+/// Which entries a part of a name means.
 @Suite struct ItemNamesTests {
-    private static let all = [
-        ("default", "logins/mail"), ("default", "logins/Bank"), ("default", "mailing list"), ("work", "vpn"),
-        ("default", "vpn-old"), ("default", "MAIL server"),
-    ].map { RecordPath(collection: $0.0, name: $0.1)! }
+    private static let all = EntryNames(
+        [
+            ("default", "logins/mail"), ("default", "logins/Bank"), ("default", "mailing list"), ("work", "vpn"),
+            ("default", "vpn-old"), ("default", "MAIL server"), ("Stra\u{DF}e", "haus"), ("work", "\u{C4}pfel/gr\u{FC}n"),
+        ].map { EntryPath(collection: $0.0, name: $0.1) })
 
-    private func one(_ text: String, in collection: String? = nil) -> String? {
-        guard case .one(let path) = ItemNames.find(text, in: collection, among: ItemNamesTests.all) else { return nil }
-        return ItemNames.path(path)
+    private func near(_ text: String, _ limit: EntryNames.Nearness = .beginning) -> [String] {
+        ItemNamesTests.all.near(text, upTo: limit).map(\.spelled)
     }
 
-    @Test func `an item is named by its path, its last part or a beginning, in any case`() {
-        #expect(one("logins/mail") == "logins/mail" && one("LOGINS/MAIL") == "logins/mail")
-        #expect(one("mail") == "logins/mail")  // the whole last part goes before beginnings
-        #expect(one("ban") == "logins/Bank" && one("mail s") == "MAIL server")
-        #expect(one("vpn") == "work/vpn" && one("work/vpn") == "work/vpn")
-        #expect(one("vpn", in: "default") == "vpn-old" && one("mail", in: "work") == nil)
+    @Test func `an entry is named by its path, its last parts or a beginning, in any case`() {
+        #expect(near("LOGINS/MAIL") == ["logins/mail"])
+        #expect(near("mail") == ["logins/mail"])  // the whole last part goes before beginnings
+        #expect(near("ban") == ["logins/Bank"] && near("mail s") == ["MAIL server"])
+        #expect(near("vpn") == ["work/vpn"] && near("work/v") == ["work/vpn"])
+        #expect(near("\u{E4}PFEL/gr\u{DC}n") == ["work/\u{C4}pfel/gr\u{FC}n"] && near("STRA\u{DF}E/h") == ["Stra\u{DF}e/haus"])
+        #expect(near("\u{E4}pfel") == ["work/\u{C4}pfel/gr\u{FC}n"])
     }
 
-    @Test func `several that are as near are all named, and none is taken`() {
-        let found = ItemNames.find("mai", in: nil, among: ItemNamesTests.all)
-        guard case .several(let paths) = found else {
-            Issue.record("\(found)")
-            return
-        }
-        #expect(paths.map(\.name) == ["logins/mail", "mailing list", "MAIL server"])
-        #expect(ItemNames.find("logins/", in: nil, among: ItemNamesTests.all) != .one(ItemNamesTests.all[0]))
+    @Test func `several that are as near are all named`() {
+        #expect(near("mai") == ["logins/mail", "mailing list", "MAIL server"])
+        #expect(near("logins/") == ["logins/mail", "logins/Bank"])
     }
 
-    @Test func `a typing error is answered with what is spelled nearly so`() {
-        #expect(ItemNames.find("mial", in: nil, among: ItemNamesTests.all) == .none(["logins/mail"]))
-        #expect(ItemNames.find("quite different", in: nil, among: ItemNamesTests.all) == .none([]))
-        #expect(ItemNames.find("x", in: nil, among: []) == .none([]))
+    @Test func `how much is enough is a matter of who asks`() {
+        #expect(near("mail", .anyCase).isEmpty && near("mail", .lastPart) == ["logins/mail"])
+        #expect(near("mai", .lastPart).isEmpty && near("ing", .beginning).isEmpty)
+        #expect(near("ing", .middle) == ["mailing list"] && near("zzz", .middle).isEmpty && near("", .middle).isEmpty)
     }
 }

@@ -190,7 +190,7 @@ import VaultFormat
             "$HOLDFAST" trash restore weather --as sun < /dev/null > out 2>&1; echo "restored: $? $(grep -c 'asked' out)"
             ask '"$HOLDFAST" trash restore weather --as sun' "wants to use 'weather'" '' 'allow it once, ' 'WORD\n' > /dev/null
             echo "allowed: $?"
-            "$HOLDFAST" list | cut -f 2 | sort | paste -sd ' ' -
+            "$HOLDFAST" list --long | cut -f 2 | sort | paste -sd ' ' -
             """#, in: sandbox())
         let expected = """
             mv each weather: 7 1

@@ -47,14 +47,14 @@ import Testing
             #expect(command.syntax.name == "get")
             #expect(arguments[place: 0] == "n")
             #expect(arguments[Options.home] == "/h")
-            #expect(arguments.collection == "c")
+            #expect(arguments[Options.collection] == "c")
             #expect(!arguments[Options.replace])
         }
     }
 
     @Test func valuesKeepTheirEqualsSigns() throws {
         let (_, arguments) = try run("get", "n", "--collection=a=b=")
-        #expect(arguments.collection == "a=b=")
+        #expect(arguments[Options.collection] == "a=b=")
     }
 
     @Test func behindTwoHyphensEverythingIsAnArgument() throws {

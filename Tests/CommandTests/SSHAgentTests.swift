@@ -13,7 +13,7 @@ import Testing
         umask 077
         eval "$("$HOLDFAST" ssh agent)"
         ssh-keygen -q -t ed25519 -N '' -C laptop -f one; ssh-keygen -q -t ecdsa -b 256 -N '' -C work -f two
-        "$HOLDFAST" ssh import one < one > one.told; "$HOLDFAST" ssh import keys/two --in two --collection ssh > /dev/null
+        "$HOLDFAST" ssh import one < one > one.told; "$HOLDFAST" ssh import keys/two --in two > /dev/null
         cmp one.told one.pub
         rm one two
         points() { ssh-add -L | cut -d' ' -f1,2 | sort; }
@@ -109,7 +109,7 @@ import Testing
             "$HOLDFAST" ssh generate keys/new > new.pub
             ssh-add -L | grep -c -F "$(cut -d' ' -f1,2 new.pub) keys/new"
             "$HOLDFAST" show keys/new --field 'private key' > new; ssh-keygen -y -f new | cmp - new.pub && echo same
-            "$HOLDFAST" ssh generate keys/new 2>&1 | grep -c 'already a record'
+            "$HOLDFAST" ssh generate keys/new 2>&1 | grep -c 'already an entry'
             cut -d' ' -f1,2 new.pub > authorized; rm new
             login -o IdentitiesOnly=yes -i new.pub "$(id -un)@server" echo in
             "$HOLDFAST" ssh generate none --tpm 2>&1 | grep -c 'no TPM was found'
@@ -128,7 +128,7 @@ import Testing
             export HOLDFAST_TPM=\#(chip.location)
             "$HOLDFAST" ssh generate chip --tpm > chip.pub; cut -d' ' -f1,3 chip.pub
             ssh-add -L | grep -c -F "$(cat chip.pub)"
-            "$HOLDFAST" ssh generate chip --tpm 2>&1 | grep -c 'already an item'
+            "$HOLDFAST" ssh generate chip --tpm 2>&1 | grep -c 'already an entry'
             cut -d' ' -f1,2 chip.pub > authorized
             login "$(id -un)@server" echo in || cat sshd.log >&2
             echo "me $(cut -d' ' -f1,2 chip.pub)" > signers
@@ -184,7 +184,7 @@ import Testing
         let sandbox = try unlocked()
         let result = try run(
             LeaseCommandTests.asking + #"""
-                "$HOLDFAST" tag add keys/two ask-each-time --collection ssh 2> /dev/null
+                "$HOLDFAST" tag add keys/two ask-each-time 2> /dev/null
                 export -f login; echo text > text
                 echo 'ssh-keygen -Y sign -q -f two.pub -n file < text > sig 2> errors; echo code $?' > sign
                 ask "login -A host 'cd $HOME; sh sign'" > screen

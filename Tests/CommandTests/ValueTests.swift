@@ -38,7 +38,7 @@ import Testing
         defer { close(input) }
         let refused = try sandbox.run("put", "greeting", passcode: Prepared.passcode, input: .ours(input))
         #expect(refused.code == 1)
-        #expect(refused.errors.contains("already a record \"greeting\"; use --replace to replace it"))
+        #expect(refused.errors.contains("already an entry 'greeting'; use --replace to replace it"))
         #expect(lseek(input, 0, SEEK_CUR) == 0, "standard input was read though the value was refused")
         #expect(try sandbox.run("get", "greeting", passcode: Prepared.passcode).text == Prepared.greeting)
 
@@ -61,7 +61,7 @@ import Testing
         let get = try sandbox.run("get", "greeting", passcode: Prepared.passcode)
         #expect(get.code == 6)
         #expect(get.output.isEmpty)
-        #expect(get.errors.contains("no record \"greeting\""))
+        #expect(get.errors.contains("no entry 'greeting'"))
         #expect(try sandbox.run("rm", "greeting", passcode: Prepared.passcode).code == 6)
         #expect(try sandbox.run("get", "big", passcode: Prepared.passcode).code == 6, "another collection")
     }
@@ -69,8 +69,8 @@ import Testing
     @Test func namesAreShownHarmlessly() throws {
         let sandbox = try Sandbox(prepared: true)
         let name = "-\u{1B}[31m\n\u{202E}\\\"tab\t"
-        #expect(try sandbox.run("put", "--", name, passcode: Prepared.passcode).code == 0)
-        let list = try sandbox.run("list", passcode: Prepared.passcode)
+        #expect(try sandbox.run("put", "-c", "default", "--", name, passcode: Prepared.passcode).code == 0)
+        let list = try sandbox.run("list", "--long", passcode: Prepared.passcode)
         #expect(list.code == 0)
         let shown = list.text.split(separator: "\n").map { $0.split(separator: "\t", omittingEmptySubsequences: false) }
         try #require(shown.count == 3)
@@ -90,7 +90,7 @@ import Testing
         let removed = try sandbox.run("rm", "--", name, passcode: Prepared.passcode)
         #expect(removed.code == 0)
         let missing = try sandbox.run("rm", "--", name, passcode: Prepared.passcode)
-        #expect(missing.errors.contains(#""-\u{1b}[31m\u{a}\u{202e}\\"tab\u{9}""#))
+        #expect(missing.errors.contains(#"'-\u{1b}[31m\u{a}\u{202e}\\"tab\u{9}'"#))
     }
 
     @Test func aCollectionIsListedAlone() throws {

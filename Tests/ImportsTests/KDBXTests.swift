@@ -50,8 +50,8 @@ import VaultFormat
         try item.setNotes(secret("one\ntwo"))
         try item.addTag("work")
         let root = KDBXGroup()
-        root.add("logins/web/mail", item)
-        root.add("bank", try Item(.note))
+        root.add(EntryPath(collection: "logins", name: "web/mail"), item)
+        root.add(EntryPath(name: "bank"), try Item(.note))
         var export = try KDBXExport(title: "t<t")
         try export.append(root)
         return export

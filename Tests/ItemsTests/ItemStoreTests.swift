@@ -152,7 +152,7 @@ import VaultStorage
         #expect(trashed.map(\.name) == ["mail", "mail"])
         try home.items.restore(trashed[0])
         #expect(errorCode { try home.items.restore(trashed[1]) } == .recordExists)
-        try home.items.restore(trashed[1], as: "mail of ada")
+        try home.items.restore(trashed[1], as: EntryPath(name: "mail of ada"))
         #expect(try home.items.trashed().isEmpty)
         #expect(
             Set([try home.items.item("mail").text("username"), try home.items.item("mail of ada").text("username")])

@@ -18,20 +18,21 @@ extension Agent {
             }
         case .putItem(let path, let sequence):
             begin(connection) { _ in ([try Packet(.ready)], .takeItem(ComingItem(path, replacing: sequence))) }
-        case .discard(let path, let seconds, let withValues):
+        case .discard(let path, let seconds):
             begin(connection) { [items] _ in
-                let isInTrash = try items.discard(
-                    path.name, in: path.collection, for: .seconds(Int64(seconds)), withValues: withValues)
+                let isInTrash = try items.discard(path.name, in: path.collection, for: .seconds(Int64(seconds)))
                 return ([try Packet(.finished(isInTrash ? 1 : 0))], .rest)
             }
         case .trash: begin(connection) { [items] _ in (try Work.packets(of: items.trashed()), .rest) }
-        case .restore(let key, let name):
+        case .restore(let key, let target):
             begin(connection) { [items] _, gate in
                 let trashed = try Work.find(key, items)
                 guard let path = RecordPath(collection: trashed.collection, name: trashed.name) else {
                     throw VaultError(.recordNotFound, "there is nothing of this name in the trash")
                 }
-                try items.restore(trashed, as: name) { item throws(VaultError) in try gate.pass(item, path) }
+                try items.restore(trashed, as: target.map { EntryPath(collection: $0.collection, name: $0.name) }) { item throws(VaultError) in
+                    try gate.pass(item, path)
+                }
                 return ([try Packet(.done)], .rest)
             }
         case .emptyTrash(let key):

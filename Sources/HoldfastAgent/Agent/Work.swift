@@ -56,7 +56,10 @@ enum Work {
             reference = try SecretReference(collection: path.collection, item: path.name, field: label)
         } catch { throw VaultError(.invalidName, error.words) }
         return try answer(
-            items.value(of: reference) { item throws(VaultError) in try gate.pass(item, path) })
+            items.value(of: reference) { (item, entry) throws(VaultError) in
+                guard let path = RecordPath(collection: entry.collection, name: entry.name) else { throw .noSuchRecord }
+                try gate.pass(item, path)
+            })
     }
 
     static func credential(
@@ -106,7 +109,7 @@ enum Work {
             }
             return RecordEntry(
                 path: path, size: match.size, created: match.created, modified: match.modified, isFile: match.isFile,
-                isOpen: false, isItem: match.kind != nil)
+                isOpen: false, isItem: match.kind != nil, kind: match.kind?.rawValue ?? 0, user: match.user)
         }
     }
 

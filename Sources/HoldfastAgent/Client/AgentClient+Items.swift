@@ -63,10 +63,8 @@ extension AgentClient {
 
     /// - Returns: Whether it is in the trash.
     /// - Throws: As `ItemStore.discard`.
-    package borrowing func discard(
-        _ path: RecordPath, seconds: UInt32, withValues: Bool
-    ) throws(VaultError) -> Bool {
-        try send(.discard(path, seconds: seconds, withValues: withValues))
+    package borrowing func discard(_ path: RecordPath, seconds: UInt32) throws(VaultError) -> Bool {
+        try send(.discard(path, seconds: seconds))
         guard case .finished(let count) = try receiveReply(), count <= 1 else { throw .unexpected }
         return count == 1
     }
@@ -87,8 +85,8 @@ extension AgentClient {
     }
 
     /// - Throws: As `ItemStore.restore`.
-    package borrowing func restore(_ key: TrashKey, as name: String?) throws(VaultError) {
-        try waiting { agent throws(VaultError) in try agent.expectDone(.restore(key, name: name)) }
+    package borrowing func restore(_ key: TrashKey, as path: RecordPath?) throws(VaultError) {
+        try waiting { agent throws(VaultError) in try agent.expectDone(.restore(key, path)) }
     }
 
     /// - Parameter key: All of it when nil.

@@ -372,21 +372,21 @@ package struct AgentClient: ~Copyable {
     /// The records of one collection, or of all.
     package borrowing func list(_ collection: String?) throws(VaultError) -> [Vault.RecordInfo] {
         try send(.list(collection: collection))
-        return try receiveRecords()
+        return try receiveRecords().map(AgentClient.info)
     }
 
-    /// The records that have all words of a query, the best first.
-    package borrowing func find(_ query: String, in collection: String?) throws(VaultError) -> [Vault.RecordInfo] {
+    /// The records that have all words of a query, the best first, with what they are; all for an empty one.
+    package borrowing func find(_ query: String, in collection: String?) throws(VaultError) -> [RecordEntry] {
         try send(.find(query, collection: collection))
         return try receiveRecords()
     }
 
-    private borrowing func receiveRecords() throws(VaultError) -> [Vault.RecordInfo] {
-        var records: [Vault.RecordInfo] = []
+    private borrowing func receiveRecords() throws(VaultError) -> [RecordEntry] {
+        var records: [RecordEntry] = []
         while true {
             switch try receiveReply() {
             case .records(let entries):
-                records += entries.map(AgentClient.info)
+                records += entries
             case .finished(let count):
                 guard count == UInt64(records.count) else { throw .unexpected }
                 return records
@@ -395,7 +395,7 @@ package struct AgentClient: ~Copyable {
         }
     }
 
-    static func info(_ entry: RecordEntry) -> Vault.RecordInfo {
+    package static func info(_ entry: RecordEntry) -> Vault.RecordInfo {
         Vault.RecordInfo(
             collection: entry.path.collection, name: entry.path.name, size: entry.size, created: entry.created,
             modified: entry.modified, isFile: entry.isFile, isItem: entry.isItem,

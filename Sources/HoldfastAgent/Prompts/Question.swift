@@ -1,3 +1,5 @@
+internal import Items
+
 /// What the user is asked. Its words come from clients and items, so each is made harmless before it is shown.
 package struct Question: Sendable, Hashable {
     package let asker: Asker
@@ -102,19 +104,6 @@ package struct Question: Sendable, Hashable {
             shown.unicodeScalars.append(next)
         }
         return shown
-    }
-}
-
-extension Unicode.Scalar {
-    /// Whether a terminal may do anything with it but draw it in its place.
-    package var isUnsafeToShow: Bool {
-        if isASCII { return value < 0x20 || value == 0x7F }
-        switch properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned,
-            .spaceSeparator:
-            return true
-        default: return properties.isDefaultIgnorableCodePoint
-        }
     }
 }
 

@@ -26,8 +26,3 @@ struct Command: TableCommand {
         Command(syntax.earlier(words, successor: successor), run: run)
     }
 }
-
-extension Arguments {
-    /// The collection that was named, or the default one.
-    var collection: String { self[Options.collection] ?? Options.defaultCollection }
-}

@@ -70,15 +70,13 @@ enum Options {
         help: "Lock after this time in any case (default: \(DurationWord.word(Int(AgentSettings.standardTimeout)))).")
 
     static let home = TextOption("home", "DIR", .folder, help: "The vault's folder.")
+    /// For scripts of before; everybody else writes the collection in front of the name.
     static let collection = TextOption(
-        "collection", "C", .collection, help: "The collection (default: \"\(defaultCollection)\").", short: "c")
+        "collection", "C", .collection, help: "The collection to the byte; then the name is all of the name.", short: "c")
     static let asName = TextOption(
         "as", "NAME", help: "Store it under this name (default: the name it was written with).")
-    static let acceptedCollection = TextOption(
-        "collection", "C", .collection, help: "Store it in this collection (default: the one it was written for).",
-        short: "c")
     static let onlyCollection = TextOption(
-        "collection", "C", .collection, help: "Only this collection.", short: "c")
+        "collection", "C", .collection, help: "Only what is below this first part of a name.", short: "c")
 
     static let last = TextOption("last", "N", .number, help: "Only the newest N entries.")
     static let receipt = TextOption("receipt", "FILE", .file, help: "Also write the receipt to this new file.")

@@ -4,7 +4,7 @@ internal import Holdfast
 internal import SystemCalls
 
 extension Place {
-    static let itemName = Place(name: "ITEM", kind: .item, help: "The item: its path, or enough of it.")
+    static let itemName = Place(name: "ITEM", kind: .item, help: "The entry: its name, or enough of it.")
 }
 
 extension Options {
@@ -43,10 +43,10 @@ extension Command {
                 + "leaves a field out. A login has a password; a card a number, a security code and a PIN; an ssh-key a "
                 + "passphrase and a private key; an otp the key of its codes; a note its text. --qr-image reads that key from a picture of its QR code: "
                 + "wl-paste -t image/png | holdfast add mail --qr-image -",
-            "A name may be a path such as logins/mail. holdfast put stores a value without fields.",
+            "A folder is part of the name: logins/mail. holdfast put stores a value without fields.",
         ],
         example: "holdfast add logins/mail -u ada --url https://mail.example --generate",
-        places: [Place(name: "NAME", kind: .text, help: "The name of the new item.")],
+        places: [Place(name: "NAME", kind: .text, help: "The name of the new entry, with its folder.")],
         options: [
             Options.kind.option, Options.username.option, Options.url.option, Options.text.option, Options.date.option,
             Options.secretLabel.option, Options.withCode.option, Options.qrPicture.option, Options.withNotes.option,
@@ -69,7 +69,7 @@ private func addItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let openCount = item.fields.count - first
     if template.kind == .file, item.field(.file) == nil { throw .usage("a file needs --attach FILE") }
     let access = ItemAccess(arguments)
-    let path = try access.requireFree(arguments[place: 0], in: arguments.collection)
+    let record = try access.requireFree(arguments[place: 0])
     if arguments[Options.generates] {
         let password = try Generating.secret(arguments)
         try vaultCall { try item.add(.secret, "password", password.value) }
@@ -87,8 +87,8 @@ private func addItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     try vaultCall {
         for _ in 0..<openCount { try item.move(item.fields[first], to: item.fields.count - 1) }
     }
-    try access.add(item, as: path)
-    Output.remark("Added \(Naming.record(path.name, path.collection)).")
+    try access.add(item, as: record)
+    Output.remark("Added \(record.written).")
     return .done
 }
 

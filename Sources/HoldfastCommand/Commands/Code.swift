@@ -21,7 +21,7 @@ extension Command {
         example: "holdfast otp mail --copy",
         places: [.itemName],
         options: [
-            Options.codeField.option, Options.copies.option, Options.clearAfter.option, Options.itemCollection.option,
+            Options.codeField.option, Options.copies.option, Options.clearAfter.option, Options.collection.option,
             Options.json.option,
         ] + Options.unlocking, run: showCode)
 }
@@ -37,7 +37,7 @@ private func showCode(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     if arguments[Options.copies], arguments[Options.json] { throw .usage("use only one of --copy and --json") }
     let clipboard = arguments[Options.copies] ? try Clipboard.find() : nil
     let access = ItemAccess(arguments)
-    let found = try access.find(arguments[place: 0], in: arguments[Options.itemCollection])
+    let found = try access.find(arguments[place: 0])
     let field = try codeField(of: found.item, arguments[Options.codeField])
     let shown = try code(field, found, access)
     if let clipboard {

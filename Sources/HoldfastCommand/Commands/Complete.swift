@@ -30,21 +30,22 @@ private func listWords(_ arguments: Arguments) throws(CommandError) -> ExitCode 
 
 private func words(_ arguments: Arguments, _ agent: borrowing AgentClient) throws -> [String] {
     switch arguments[place: 0] {
-    case "items": return try agent.list(nil).compactMap(path).map(ItemNames.path).filter(isWord)
-    case "values": return try agent.list(nil).filter { !$0.isItem }.compactMap(path).map(ItemNames.path).filter(isWord)
+    case "items": return try written(agent) { _ in true }
+    case "values": return try written(agent) { !$0.isItem }
     case "tags": return try agent.tags().filter(isWord)
     case "collections": return Set(try agent.list(nil).map(\.collection)).sorted().filter(isWord)
     default:
-        let paths = try agent.list(nil).compactMap(path)
-        guard let text = arguments.places.dropFirst().last,
-            case .one(let path) = ItemNames.find(text, in: nil, among: paths)
-        else { return [] }
+        guard let text = arguments.places.dropFirst().last else { return [] }
+        let path = try ItemAccess(arguments, listed: agent.list(nil)).resolve(text, .part).path
         return try agent.item(path).fields.map(\.label).filter(isWord)
     }
 }
 
-private func path(_ record: Vault.RecordInfo) -> RecordPath? {
-    RecordPath(collection: record.collection, name: record.name)
+/// The names of some records as they are typed.
+private func written(_ agent: borrowing AgentClient, _ isListed: (Vault.RecordInfo) -> Bool) throws -> [String] {
+    let records = try agent.list(nil)
+    let names = EntryNames(records.map(\.entry))
+    return zip(records, names.written()).compactMap { isListed($0) ? $1 : nil }.filter(isWord)
 }
 
 /// Whether a shell can be shown it: a name may hold what a terminal acts on.

@@ -67,7 +67,7 @@ private func changeConfiguration(_ arguments: Arguments) throws(CommandError) ->
         let (name, value) = (String(word[..<sign]), String(word[word.index(after: sign)...]))
         guard !changes.contains(where: { $0.name == name }) else { throw .usage("\(Escaping.name(name)) is repeated") }
         guard !value.contains(where: \.isNewline) else { throw .usage("\(name): a value is one line") }
-        let isReset = value.isEmpty && Defaults.named(name) != nil
+        let isReset = value.isEmpty && (name == Defaults.retired || Defaults.named(name) != nil)
         if !isReset { try ConfigurationFile.check(name, value, at: "config set") }
         changes.append((name, isReset ? nil : value))
     }

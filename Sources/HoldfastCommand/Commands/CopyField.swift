@@ -21,14 +21,14 @@ extension Command {
         example: "holdfast copy mail",
         places: [.itemName],
         options: [
-            Options.copiedField.option, Options.clearAfter.option, Options.itemCollection.option,
+            Options.copiedField.option, Options.clearAfter.option, Options.collection.option,
         ] + Options.unlocking, run: copyValue)
 }
 
 private func copyValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let clipboard = try Clipboard.find()
     let access = ItemAccess(arguments)
-    let found = try access.find(arguments[place: 0], in: arguments[Options.itemCollection])
+    let found = try access.find(arguments[place: 0])
     let label = if let label = arguments[Options.copiedField] { label } else { try mainLabel(of: found.item) }
     let value = try found.item.withNamed(label) { bytes throws(CommandError) in
         do throws(SecretMemoryError) {

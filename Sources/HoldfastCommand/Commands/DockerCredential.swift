@@ -111,12 +111,12 @@ private struct DockerAccounts {
             }
         }
         do throws(CommandError) {
-            try access.change(FoundItem(path: path, item: access.item(path)), fill)
+            try access.change(FoundItem(record: NamedRecord(path), item: access.item(path)), fill)
         } catch {
             guard error.code == VaultError.Code.recordNotFound.description else { throw error }
             var item = try vaultCall { try Item(.login) }
             try fill(&item)
-            try access.add(item, as: path)
+            try access.add(item, as: NamedRecord(path))
         }
     }
 
@@ -166,6 +166,7 @@ private struct DockerAccounts {
         guard !server.isEmpty, server.utf8.count <= DockerAccounts.longestServer, isPlain else {
             throw .usage("the address of a registry has 1 to \(DockerAccounts.longestServer) visible characters")
         }
-        return try Naming.check(server, collection)
+        guard let path = RecordPath(collection: collection, name: server) else { throw ItemNames.noSuchPath }
+        return path
     }
 }

@@ -27,7 +27,7 @@ extension Command {
             Options.changedField.option, Options.generates.option,
         ] + Options.generating + [
             Options.attach.option, Options.qrPicture.option, Options.secretDescriptor.option,
-            Options.itemCollection.option,
+            Options.collection.option,
         ] + Options.unlocking,
         run: editItem)
 }
@@ -41,7 +41,7 @@ private func editItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     }
     if let path = arguments[Options.qrPicture] { return try setCode(QRPicture.code(in: path), access, arguments) }
     if !arguments[Options.attach].isEmpty { return try addFiles(access, arguments) }
-    let found = try access.find(arguments[place: 0], in: arguments[Options.itemCollection])
+    let found = try access.find(arguments[place: 0], .lastPart)
     // What ends this command waits until the text is gone, but where the editor runs or something is asked: there it is watched for.
     return try HeldSignals.during { () throws(CommandError) in try editText(found, access) }
 }
@@ -53,7 +53,7 @@ private func editText(_ found: borrowing FoundItem, _ access: ItemAccess) throws
             "WARNING: there is no folder in memory; the text is on the disk while you edit it, and may stay there after it was "
                 + "overwritten")
     }
-    let original = try text(of: found.item, found.path)
+    let original = try text(of: found.item, found.record)
     try original.withBytes { bytes throws(CommandError) in try folder.write(bytes) }
     while true {
         try Editor.run(folder.textPath)
@@ -71,7 +71,7 @@ private func editText(_ found: borrowing FoundItem, _ access: ItemAccess) throws
             try askAgain(error)
         }
     }
-    Output.remark("Changed \(Naming.record(found.path.name, found.path.collection)).")
+    Output.remark("Changed \(found.record.written).")
     return .done
 }
 
@@ -83,8 +83,8 @@ extension EditedItem {
     }
 }
 
-private func text(of item: borrowing Item, _ path: RecordPath) throws(CommandError) -> SecretBuffer {
-    do throws(SecretMemoryError) { return try ItemText.write(item, path: ItemNames.path(path)) } catch {
+private func text(of item: borrowing Item, _ record: NamedRecord) throws(CommandError) -> SecretBuffer {
+    do throws(SecretMemoryError) { return try ItemText.write(item, path: record.written) } catch {
         throw CommandError(error)
     }
 }
@@ -95,7 +95,7 @@ private func store(
     var item = try vaultCall { try found.item.duplicate() }
     while true {
         try edited.apply(to: &item)
-        do throws(CommandError) { return try access.replace(found.path, with: item) } catch {
+        do throws(CommandError) { return try access.replace(found.record, with: item) } catch {
             guard error.code == VaultError.Code.busy.description, let terminal = Terminal() else { throw error }
             try terminal.write(
                 "Another program changed this item while you edited it. What it wrote stays in the history if you store yours.\n"
@@ -124,7 +124,7 @@ private func changeField(
     let input = ValueInput(arguments)
     let makes = arguments[Options.generates]
     if !makes { try input.requireSource() }
-    let found = try access.find(arguments[place: 0], in: arguments[Options.itemCollection])
+    let found = try access.find(arguments[place: 0], .lastPart)
     let field = try found.item.named(label)
     guard field.kind != .file else { throw .usage("a file is replaced with holdfast edit ITEM --attach FILE") }
     guard !makes || field.kind == .secret else { throw .usage("--generate makes a password; this field is no secret") }
@@ -134,7 +134,7 @@ private func changeField(
         try vaultCall { try item.set(field, value) }
     }
     Output.remark(
-        "Changed '\(Escaping.name(field.label))' of \(Naming.record(found.path.name, found.path.collection)). "
+        "Changed '\(Escaping.name(field.label))' of \(found.record.written). "
             + "The value before is in its history.")
     return .done
 }
@@ -159,7 +159,7 @@ private func setCode(
     _ code: borrowing SecretBytes, _ access: ItemAccess, _ arguments: Arguments
 ) throws(CommandError) -> ExitCode {
     guard arguments[Options.attach].isEmpty else { throw .usage("use only one of --field, --attach and --qr-image") }
-    let found = try access.find(arguments[place: 0], in: arguments[Options.itemCollection])
+    let found = try access.find(arguments[place: 0], .lastPart)
     try access.change(found) { item throws(CommandError) in
         try vaultCall {
             if let field = item.field(.oneTimeCode) {
@@ -169,15 +169,15 @@ private func setCode(
             }
         }
     }
-    Output.remark("Changed the one-time code of \(Naming.record(found.path.name, found.path.collection)).")
+    Output.remark("Changed the one-time code of \(found.record.written).")
     return .done
 }
 
 private func addFiles(_ access: ItemAccess, _ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let found = try access.find(arguments[place: 0], in: arguments[Options.itemCollection])
+    let found = try access.find(arguments[place: 0], .lastPart)
     try access.change(found) { item throws(CommandError) in
         for file in arguments[Options.attach] { try attach(file, to: &item) }
     }
-    Output.remark("Changed \(Naming.record(found.path.name, found.path.collection)).")
+    Output.remark("Changed \(found.record.written).")
     return .done
 }

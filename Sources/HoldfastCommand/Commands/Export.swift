@@ -46,7 +46,10 @@ private func exportFile(_ arguments: Arguments) throws(CommandError) -> ExitCode
     let (vault, _) = try Unlocking.openProving(arguments)
     let items = ItemStore(vault)
     let collection = arguments[Options.onlyCollection]
-    let all = try vaultCall { try items.list() }.filter { collection == nil || $0.collection == collection }
+    let all = try vaultCall { try items.list() }.filter {
+        // What is written below this first part, wherever it lies.
+        collection.map(EntryPath(collection: $0.collection, name: $0.name).isBelow) ?? true
+    }
     let left = all.count(where: \.isFile)
     let count = all.count - left
     let content: SecretBytes
@@ -86,10 +89,10 @@ private func database(
     _ all: [ItemSummary], _ items: ItemStore, _ arguments: Arguments
 ) throws(CommandError) -> SecretBytes {
     let root = KDBXGroup()
-    for record in all where !record.isFile {
-        guard let path = RecordPath(collection: record.collection, name: record.name) else { continue }
-        let item = try vaultCall { try items.item(record.name, in: record.collection) }
-        root.add(ItemNames.path(path), item)
+    let entries = all.filter { !$0.isFile }.map { EntryPath(collection: $0.collection, name: $0.name) }
+    let names = try vaultCall { try items.names() }
+    for (entry, written) in zip(entries, names.written(entries)) {
+        root.add(entry, written: written, try vaultCall { try items.item(entry) })
     }
     let password = try newPassword(arguments)
     do throws(ImportError) {

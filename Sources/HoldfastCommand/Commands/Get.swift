@@ -13,7 +13,7 @@ extension Command {
             "On a terminal, control characters, which a terminal would act on, are shown as \\u{...}, bytes that are no "
                 + "text as \\xNN, and the last line is ended. --raw writes the bytes as they are there too.",
         ],
-        example: "holdfast get mail --collection logins",
+        example: "holdfast get keys/backup",
         places: [.valueName],
         options: [Options.collection.option, Options.raw.option, Options.open.option] + Options.unlocking,
         run: getValue)
@@ -22,31 +22,54 @@ extension Command {
 private func getValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     if arguments[Options.open] { return try OpenItems.get(arguments) }
     let access = ItemAccess(arguments)
-    let path = try access.whole(arguments[place: 0])
-    let (name, collection) = (path.name, path.collection)
     let isQuiet = Descriptors.isTerminal(STDOUT_FILENO)
     try Progress.show("Reading", isAllowed: !isQuiet) { progress throws(CommandError) in
-        try access.naming(name, in: collection) { () throws(CommandError) in
-            var done: UInt64 = 0
-            var value = ShownValue(isRaw: arguments[Options.raw])
-            func pass(_ bytes: RawSpan) throws(CommandError) {
-                try value.write(bytes)
-                done += UInt64(bytes.byteCount)
-                progress.update(done, of: nil)
+        try access.naming(arguments[place: 0], .partOnTerminal) { record throws(CommandError) in
+            do throws(CommandError) { try write(record.path, access, &progress) } catch {
+                guard error.code == VaultError.Code.isItem.description else { throw error }
+                try writeField(record, access)
             }
-            if !access.isOpen {
-                let isDone: Void? = try AgentAccess.use(arguments) { agent, session in
-                    try agent.get(path) { bytes in
-                        session.hasBegun = true
-                        try pass(bytes)
-                    }
-                }
-                if isDone != nil { return try value.end() }
-            }
-            let vault = try access.open().vault
-            try vaultCall { try vault.read(name, in: collection) { try pass($0) } }
-            try value.end()
         }
     }
     return .done
+}
+
+private func write(
+    _ path: RecordPath, _ access: ItemAccess, _ progress: inout Progress
+) throws(CommandError) {
+    var done: UInt64 = 0
+    var value = ShownValue(isRaw: access.arguments[Options.raw])
+    func pass(_ bytes: RawSpan) throws(CommandError) {
+        try value.write(bytes)
+        done += UInt64(bytes.byteCount)
+        progress.update(done, of: nil)
+    }
+    if !access.isOpen {
+        let isDone: Void? = try AgentAccess.use(access.arguments) { agent, session in
+            try agent.get(path) { bytes in
+                session.hasBegun = true
+                try pass(bytes)
+            }
+        }
+        if isDone != nil { return try value.end() }
+    }
+    let vault = try access.open().vault
+    try vaultCall { try vault.read(path.name, in: path.collection) { try pass($0) } }
+    try value.end()
+}
+
+/// The value of an item that is a plain one but for tags and the like.
+private func writeField(_ record: NamedRecord, _ access: ItemAccess) throws(CommandError) {
+    let item = try access.item(record.path)
+    guard item.kind == .value, let field = item.field(ItemStore.plainLabel) else {
+        let main = item.mainField?.label ?? item.fields.first?.label ?? "notes"
+        throw CommandError(
+            .usage, code: VaultError.Code.isItem.description, "'\(record.written)' is a \(item.kind.word) with fields",
+            advice: "holdfast show --field \(ShellWord.quoted(main)) \(ShellWord.quoted(record.written))")
+    }
+    try item.withValue(of: field) { bytes throws(CommandError) in
+        var value = ShownValue(isRaw: access.arguments[Options.raw])
+        try value.write(bytes)
+        try value.end()
+    }
 }

@@ -16,19 +16,19 @@ extension Command {
         ],
         example: "holdfast history list mail",
         places: [.itemName],
-        options: [Options.reveal.option, Options.itemCollection.option, Options.json.option] + Options.unlocking,
+        options: [Options.reveal.option, Options.collection.option, Options.json.option] + Options.unlocking,
         run: listHistory)
 
     static let historyRestore = Command(
         "history", "restore", summary: "put an earlier value back",
         details: ["The field gets the earlier value; what it holds now becomes an earlier value too."],
         example: "holdfast history restore mail 1",
-        places: [.itemName, .number], options: [Options.itemCollection.option] + Options.unlocking,
+        places: [.itemName, .number], options: [Options.collection.option] + Options.unlocking,
         run: restoreValue)
 }
 
 private func listHistory(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let found = try ItemAccess(arguments).find(arguments[place: 0], in: arguments[Options.itemCollection])
+    let found = try ItemAccess(arguments).find(arguments[place: 0])
     let earlier = Array(found.item.history.reversed())
     if arguments[Options.json] {
         try writeJSON(earlier, of: found.item, reveals: arguments[Options.reveal])
@@ -78,7 +78,7 @@ private func writeJSON(
 
 private func restoreValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let access = ItemAccess(arguments)
-    let found = try access.find(arguments[place: 0], in: arguments[Options.itemCollection])
+    let found = try access.find(arguments[place: 0], .lastPart)
     let number = Int(arguments[place: 1]) ?? 0
     guard (1...max(1, found.item.history.count)).contains(number), !found.item.history.isEmpty else {
         let count = found.item.history.count
@@ -104,6 +104,6 @@ private func restoreValue(_ arguments: Arguments) throws(CommandError) -> ExitCo
             if let field { try item.set(field, value) } else { try item.add(earlier.kind, earlier.label, value) }
         }
     }
-    Output.remark("Restored '\(Escaping.name(label))' of \(Naming.record(found.path.name, found.path.collection)).")
+    Output.remark("Restored '\(Escaping.name(label))' of \(found.record.written).")
     return .done
 }

@@ -9,7 +9,7 @@ extension Options {
         "format", "FORMAT", .word(ImportFormat.allCases.map(\.rawValue)),
         help: "What the file is (default: found out from what is in it); gnome-keyring has none.")
     static let planOnly = Flag("dry-run", "Only show what would be imported.")
-    static let prefix = TextOption("prefix", "PATH", help: "Put this and a slash before each name.")
+    static let prefix = TextOption("prefix", "PATH", help: "Put everything into this folder.")
     static let column = ListOption(
         "column", "COLUMN=ROLE",
         help:
@@ -38,7 +38,7 @@ extension Command {
         example: "holdfast import passwords.kdbx --dry-run",
         places: [Place(name: "FILE", kind: .file, help: "The file, or the folder of pass.", isOptional: true)],
         options: [
-            Options.format.option, Options.planOnly.option, Options.collection.option, Options.prefix.option,
+            Options.format.option, Options.planOnly.option, Options.onlyCollection.option, Options.prefix.option,
             Options.column.option, Options.keyFile.option, Options.withoutPassword.option,
             Options.fileDescriptor.option,
             Options.json.option,
@@ -48,17 +48,16 @@ extension Command {
 
 private func importFile(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let (imported, isPlainFile) = try read(arguments)
-    let collection = arguments.collection
-    try Naming.check("x", collection)
+    let folder = try folder(arguments)
     let vault = try Unlocking.open(arguments)
     let items = ItemStore(vault)
     let plan = try vaultCall {
-        try ImportPlan(imported, prefix: arguments[Options.prefix] ?? "", into: items, collection: collection)
+        try ImportPlan(imported, into: items, folder: folder)
     }
     if !arguments[Options.planOnly] {
         try Progress.show("Importing") { progress throws(CommandError) in
             try vaultCall {
-                try plan.store(in: items, collection: collection) { done in progress.update(done, of: plan.additions) }
+                try plan.store(in: items) { done in progress.update(done, of: plan.additions) }
             }
         }
     }
@@ -69,6 +68,15 @@ private func importFile(_ arguments: Arguments) throws(CommandError) -> ExitCode
         )
     }
     return .done
+}
+
+/// The folder that everything goes into; empty for none.
+private func folder(_ arguments: Arguments) throws(CommandError) -> String {
+    let parts = [arguments[Options.onlyCollection], arguments[Options.prefix]].compactMap(\.self).filter { !$0.isEmpty }
+    var folder = parts.joined(separator: "/")
+    while folder.hasSuffix("/") { folder.removeLast() }
+    if !folder.isEmpty { _ = try ItemNames.new(folder + "/x") }
+    return folder
 }
 
 /// - Returns: Also whether it came out of a file that anyone can read who gets it.
@@ -204,7 +212,7 @@ private func report(_ plan: ImportPlan, _ imported: Imported, _ arguments: Argum
     var (added, left): ([(String, String)], [(String, String)]) = ([], [])
     for step in plan.steps {
         switch step {
-        case .add(let item, let name): added.append((name, item.place))
+        case .add(let item, let entry): added.append((entry.short, item.place))
         case .duplicate(let item, let other): left.append((item.name, other))
         }
     }
@@ -218,8 +226,8 @@ private func report(_ plan: ImportPlan, _ imported: Imported, _ arguments: Argum
             ]))
     }
     if isDry {
-        for (name, place) in added { try Output.write("add\t\(Escaping.name(name))\t\(Escaping.name(place))\n") }
-        for (name, other) in left { try Output.write("same\t\(Escaping.name(name))\t\(Escaping.name(other))\n") }
+        for (name, place) in added { try Output.write("add\t\(name)\t\(Escaping.name(place))\n") }
+        for (name, other) in left { try Output.write("same\t\(Escaping.name(name))\t\(other)\n") }
     }
     for note in imported.notes { Output.note("not imported: \(note)") }
     let verb = isDry ? "Would import" : "Imported"

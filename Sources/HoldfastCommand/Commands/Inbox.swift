@@ -23,14 +23,13 @@ extension Command {
     static let inboxAccept = Command(
         "inbox", "accept", synonyms: ["confirm", "take", "keep"], summary: "make an inbox item a record",
         details: [
-            "Stores the item under the name and in the collection it was written for, or those you give. An existing "
-                + "record is replaced only with --replace. Look at the item first: holdfast get NAME --collection "
-                + "inbox."
+            "Stores the item under the name it was written for, or the one you give. Whoever wrote it chose that name, so it must be "
+                + "one that a new entry can have, and free; an entry is replaced only with --as and --replace. Look at the item first: holdfast get inbox/NAME."
         ],
         example: "holdfast inbox accept note --as shopping",
         places: [.inboxName],
         options: [
-            Options.asName.option, Options.acceptedCollection.option, Options.replace.option, Options.json.option,
+            Options.asName.option, Options.collection.option, Options.replace.option, Options.json.option,
         ] + Options.unlocking, run: acceptItem)
 
     static let inboxReject = Command(
@@ -60,14 +59,14 @@ private func listInbox(_ arguments: Arguments) throws(CommandError) -> ExitCode 
             Output.remark("The inbox is empty.")
             return .done
         }
-        var table = Table(["NAME", "COLLECTION", "WRITTEN AS", "SIZE", "CHANGED", "HOW"], rightAligned: [3])
+        var table = Table(["NAME", "WRITTEN AS", "SIZE", "CHANGED", "HOW"], rightAligned: [2])
         for item in items {
             table.append([
-                Escaping.name(item.name), Escaping.name(item.originalCollection), Escaping.name(item.originalName),
+                Escaping.name(item.name), EntryPath(collection: item.originalCollection, name: item.originalName).text,
                 Format.size(item.size), Format.localTime(milliseconds: item.modified), item.how,
             ])
         }
-        table.fit(Terminal.columns(STDOUT_FILENO), cutting: [0, 1, 2])
+        table.fit(Terminal.columns(STDOUT_FILENO), cutting: [0, 1])
         try Output.write(table.text)
     } else {
         try Output.write(
@@ -82,9 +81,10 @@ private func listInbox(_ arguments: Arguments) throws(CommandError) -> ExitCode 
 
 private func acceptItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let item = arguments[place: 0]
+    let access = ItemAccess(arguments)
+    let (name, collection) = try accepted(item, access)
     let acceptance = Acceptance(
-        item: item, name: arguments[Options.asName], collection: arguments[Options.acceptedCollection],
-        isReplacing: arguments[Options.replace])
+        item: item, name: name, collection: collection, isReplacing: arguments[Options.replace])
     let place: (name: String, collection: String)
     do throws(CommandError) {
         place = try AgentAccess.work(arguments, changes: true) { agent throws(VaultError) in
@@ -94,14 +94,53 @@ private func acceptItem(_ arguments: Arguments) throws(CommandError) -> ExitCode
                 item, as: acceptance.name, in: acceptance.collection, replacing: acceptance.isReplacing)
         }
     } catch {
-        throw explained(error, item, arguments[Options.asName], arguments[Options.acceptedCollection])
+        throw explained(error, item, name, collection)
     }
     if arguments[Options.json] {
         try Output.write(.object(["collection": .text(place.collection), "name": .text(place.name)]))
     } else {
-        Output.remark("Accepted as \(Naming.record(place.name, place.collection)).")
+        Output.remark("Accepted as \(EntryPath(collection: place.collection, name: place.name).text).")
     }
     return .done
+}
+
+/// The name that an item gets.
+private func accepted(_ item: String, _ access: ItemAccess) throws(CommandError) -> (name: String, collection: String) {
+    let arguments = access.arguments
+    if let name = arguments[Options.asName] {
+        if let collection = arguments[Options.collection] { return (name, collection) }
+        if arguments[Options.replace] {
+            let path = try access.target(name).path
+            return (path.name, path.collection)
+        }
+        do throws(CommandError) {
+            let path = try access.requireFree(name).path
+            return (path.name, path.collection)
+        } catch {
+            guard error.code == VaultError.Code.recordExists.description else { throw error }
+            var error = error
+            error.advice = "give another name with --as, or --replace it"
+            throw error
+        }
+    }
+    guard !arguments[Options.replace] else { throw .usage("--replace requires --as NAME") }
+    let inbox = try AgentAccess.work(arguments) { agent throws(VaultError) in
+        try agent.inbox()
+    } own: { vault throws(VaultError) in
+        try vault.inbox()
+    }
+    guard let found = inbox.first(where: { $0.name == item }) else {
+        throw explained(CommandError(VaultError(.recordNotFound, "")), item, nil, nil)
+    }
+    let place = EntryPath(collection: arguments[Options.collection] ?? found.originalCollection, name: found.originalName)
+    do throws(CommandError) {
+        let path = try access.requireFree(place.text)
+        return (path.path.name, path.path.collection)
+    } catch {
+        var error = error
+        error.advice = "give another name with --as"
+        throw error
+    }
 }
 
 private func rejectItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
@@ -128,7 +167,7 @@ private func explained(_ error: CommandError, _ item: String, _ name: String?, _
         failure.what = "there is no item \"\(Escaping.name(item))\" in the inbox"
         failure.advice = "holdfast inbox list shows what there is"
     case VaultError.Code.recordExists.description:
-        let target = name.map { " \(Naming.record($0, collection ?? Options.defaultCollection))" } ?? ""
+        let target = name.map { " \(EntryPath(collection: collection ?? Options.defaultCollection, name: $0).text)" } ?? ""
         failure.what = "there is a record\(target) already"
         failure.advice = "give another name with --as, or --replace it"
     default: break

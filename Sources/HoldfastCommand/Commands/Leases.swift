@@ -23,7 +23,7 @@ extension Command {
         example: "holdfast leases add work/api --for 10min",
         places: [Place(name: "NAME", kind: .item, help: "The item.", isOptional: true)],
         options: [
-            Options.leaseTag.option, Options.leaseTime.option, Options.itemCollection.option, Options.home.option,
+            Options.leaseTag.option, Options.leaseTime.option, Options.collection.option, Options.home.option,
         ],
         run: addLease)
 
@@ -60,7 +60,7 @@ private func listLeases(_ arguments: Arguments) throws(CommandError) -> ExitCode
     for lease in leases {
         let target =
             switch lease.target {
-            case .item(let path): Escaping.name(ItemNames.path(path))
+            case .item(let path): path.entry.text
             case .tag(let tag): "#" + Escaping.name(tag)
             }
         let end = lease.remaining.map { "in \(Format.wait(.milliseconds(Int64(clamping: $0))))" } ?? "at the lock"
@@ -95,10 +95,9 @@ private func addLease(_ arguments: Arguments) throws(CommandError) -> ExitCode {
         target = .tag(tag)
     } else {
         guard arguments.places.count == 1 else { throw .usage("name an item, or a tag with --tag") }
-        let paths = try withAgent(arguments) { agent throws(VaultError) in try agent.list(nil) } ?? []
-        let found = paths.compactMap { RecordPath(collection: $0.collection, name: $0.name) }
+        let listed = try withAgent(arguments) { agent throws(VaultError) in try agent.list(nil) } ?? []
         target = .item(
-            try ItemNames.resolve(arguments[place: 0], in: arguments[Options.itemCollection], among: found))
+            try ItemAccess(arguments, listed: listed).resolve(arguments[place: 0], .part).path)
     }
     let isDone: Void? = try withAgent(arguments) { agent throws(VaultError) in
         try agent.introduce()

@@ -4,17 +4,17 @@ internal import Holdfast
 internal import HoldfastAgent
 
 extension Place {
-    fileprivate static let newName = Place(name: "NEW", kind: .text, help: "The name it gets, in the same collection.")
+    fileprivate static let newName = Place(name: "NEW", kind: .text, help: "The new name, with its folder; behind FOLDER/ the last part stays.")
 }
 
 extension Options {
     static let toCollection = TextOption(
-        "to-collection", "C", help: "The collection it gets (default: the one it is in).")
+        "to-collection", "C", help: "The collection it gets, to the byte; then NEW is all of its name.")
 }
 
 extension Command {
     static let move = Command(
-        "mv", synonyms: ["move", "rename"], summary: "rename a record, or move it to another collection",
+        "mv", synonyms: ["move", "rename"], summary: "rename an entry, or move it to another folder",
         details: [
             "Content and time of creation stay, and nothing is ever without a name in between. An existing record is never "
                 + "replaced."
@@ -24,7 +24,7 @@ extension Command {
         options: [Options.collection.option, Options.toCollection.option] + Options.unlocking, run: moveRecord)
 
     static let copyRecord = Command(
-        "cp", synonyms: ["duplicate"], summary: "copy a record",
+        "cp", synonyms: ["duplicate"], summary: "copy an entry",
         details: [
             "An existing record is never replaced. A value of more than 1 MiB is copied with holdfast get and holdfast put."
         ],
@@ -34,56 +34,58 @@ extension Command {
 }
 
 private func moveRecord(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let target = try change(arguments) { (agent, path, target) throws(VaultError) in
-        try agent.move(path, to: target)
-    } alone: { (items, name, collection, newName, newCollection) throws(VaultError) in
-        try items.rename(name, in: collection, to: newName, into: newCollection)
+    try change(arguments, .asked("Move")) { (access, path, target) throws(CommandError) in
+        try access.run(changes: true) { agent throws(VaultError) in
+            try agent.move(path, to: target.path)
+        } own: { (items, _) throws(VaultError) in
+            try items.rename(path.name, in: path.collection, to: target.path.name, into: target.path.collection)
+        }
+        Output.remark("Now \(target.written).")
     }
-    Output.remark("Now \(target).")
-    return .done
 }
 
 private func duplicateRecord(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let target = try change(arguments) { (agent, path, target) throws(VaultError) in
-        try agent.copy(path, to: target)
-    } alone: { (items, name, collection, newName, newCollection) throws(VaultError) in
-        try items.copy(name, in: collection, to: newName, into: newCollection)
+    try change(arguments, .asked("Copy")) { (access, path, target) throws(CommandError) in
+        try access.run(changes: true) { agent throws(VaultError) in
+            try agent.copy(path, to: target.path)
+        } own: { (items, _) throws(VaultError) in
+            try items.copy(path.name, in: path.collection, to: target.path.name, into: target.path.collection)
+        }
+        Output.remark("Copied to \(target.written).")
     }
-    Output.remark("Copied to \(target).")
-    return .done
 }
 
-/// - Returns: What the record is called now, for a sentence.
 private func change(
-    _ arguments: Arguments,
-    _ change: (borrowing AgentClient, RecordPath, RecordPath) throws(VaultError) -> Void,
-    alone: (ItemStore, String, String, String, String) throws(VaultError) -> Void
-) throws(CommandError) -> String {
+    _ arguments: Arguments, _ naming: Naming,
+    _ change: (ItemAccess, RecordPath, NamedRecord) throws(CommandError) -> Void
+) throws(CommandError) -> ExitCode {
     let access = ItemAccess(arguments)
-    let path = try access.whole(arguments[place: 0])
-    let (name, collection) = (path.name, path.collection)
-    var newName = arguments[place: 1]
-    // A record that was named with its collection gets its new name in the same way.
-    if !name.utf8.elementsEqual(arguments[place: 0].utf8), newName.hasPrefix(collection + "/") {
-        newName.removeFirst(collection.count + 1)
-    }
-    let newCollection = arguments[Options.toCollection] ?? collection
-    let target = Naming.record(newName, newCollection)
-    let newPath = try Naming.check(newName, newCollection)
-    do throws(CommandError) {
-        try access.naming(name, in: collection) { () throws(CommandError) in
-            try access.run(changes: true) { agent throws(VaultError) in
-                try change(agent, path, newPath)
-            } own: { (items, _) throws(VaultError) in
-                try alone(items, name, collection, newName, newCollection)
-            }
+    let new = arguments[place: 1]
+    // What cannot be is refused before anything is asked for.
+    if !access.isLiteral, !arguments.contains(Options.toCollection.option), !new.hasSuffix("/") { _ = try ItemNames.new(new) }
+    return try access.naming(arguments[place: 0], naming) { record throws(CommandError) in
+        let target = try access.target(new, for: record.path)
+        do throws(CommandError) { try change(access, record.path, target) } catch {
+            guard error.code == VaultError.Code.recordExists.description else { throw error }
+            var taken = ItemNames.taken(target)
+            taken.advice = "choose another name"
+            throw taken
         }
-    } catch {
-        guard error.code == VaultError.Code.recordExists.description else { throw error }
-        var error = error
-        error.what = "there is already a record \(target)"
-        error.advice = "choose another name"
-        throw error
+        return .done
     }
-    return target
+}
+
+extension ItemAccess {
+    /// What a record is called when it was moved or copied.
+    fileprivate func target(_ new: String, for old: RecordPath) throws(CommandError) -> NamedRecord {
+        if isLiteral || arguments.contains(Options.toCollection.option) {
+            guard let path = RecordPath(collection: arguments[Options.toCollection] ?? old.collection, name: new) else {
+                throw ItemNames.noSuchPath
+            }
+            return NamedRecord(path)
+        }
+        // Into a folder, where the last part stays.
+        let last = old.name.utf8.split(separator: UInt8(ascii: "/")).last.map { String(decoding: $0, as: UTF8.self) }
+        return try requireFree(new.hasSuffix("/") ? new + (last ?? old.name) : new)
+    }
 }

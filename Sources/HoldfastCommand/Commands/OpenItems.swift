@@ -1,5 +1,7 @@
+internal import AgentMessages
 internal import CommandLineArguments
 internal import Holdfast
+internal import Items
 internal import SystemCalls
 
 /// `put`, `get`, `list` and `rm` with `--open`: what is reached without the passcode.
@@ -15,17 +17,33 @@ enum OpenItems {
         }
     }
 
+    /// The item that a name means: one that can be seen, or a new one.
+    private static func record(
+        _ arguments: Arguments, _ open: OpenCompartment, isNew: Bool
+    ) throws(CommandError) -> NamedRecord {
+        let text = arguments[place: 0]
+        if let collection = arguments[Options.collection] {
+            guard let path = RecordPath(collection: collection, name: text) else { throw ItemNames.noSuchPath }
+            return NamedRecord(path)
+        }
+        let names = EntryNames(try vaultCall { try open.records() }.filter { !$0.isSealed }.map(\.entry))
+        if let path = names.entry(text).flatMap(RecordPath.init) { return NamedRecord(path) }
+        if isNew { return NamedRecord(try ItemNames.new(text)) }
+        guard let path = EntryPath(parsing: text).flatMap(RecordPath.init) else { throw ItemNames.noSuchPath }
+        return NamedRecord(path)
+    }
+
     static func put(_ arguments: Arguments) throws(CommandError) -> ExitCode {
         try check(arguments)
-        let (name, collection) = (arguments[place: 0], arguments.collection)
         let isSealed = arguments[Options.writeOnly]
         guard !isSealed || !arguments[Options.replace] else {
             throw .usage("--replace cannot be combined with --write-only, which cannot see existing items")
         }
-        try Naming.check(name, collection)
         let open = try Unlocking.find(arguments).open
-        let value = try value(for: Naming.record(name, collection))
-        try Naming.explaining(name, collection) { () throws(CommandError) in
+        let record = try record(arguments, open, isNew: true)
+        let (name, collection) = (record.path.name, record.path.collection)
+        let value = try value(for: record.written)
+        try ItemNames.explaining(record) { () throws(CommandError) in
             try vaultCall {
                 if isSealed {
                     try open.drop(value, for: name, in: collection)
@@ -35,18 +53,18 @@ enum OpenItems {
             }
         }
         let how = isSealed ? "Only the unlocked vault can read it" : "Anyone who can read this folder can read it"
-        Output.remark("Stored \(Naming.record(name, collection)), \(Format.size(UInt64(value.count))). \(how).")
+        Output.remark("Stored \(record.written), \(Format.size(UInt64(value.count))). \(how).")
         return .done
     }
 
     static func get(_ arguments: Arguments) throws(CommandError) -> ExitCode {
         try check(arguments)
-        let (name, collection) = (arguments[place: 0], arguments.collection)
         let open = try Unlocking.find(arguments).open
+        let record = try record(arguments, open, isNew: false)
         do throws(CommandError) {
-            try Naming.explaining(name, collection) { () throws(CommandError) in
+            try ItemNames.explaining(record) { () throws(CommandError) in
                 try vaultCall {
-                    try open.withValue(for: name, in: collection) { bytes in
+                    try open.withValue(for: record.path.name, in: record.path.collection) { bytes in
                         var value = ShownValue(isRaw: arguments[Options.raw])
                         try value.write(bytes)
                         try value.end()
@@ -73,22 +91,28 @@ enum OpenItems {
     static func list(_ arguments: Arguments) throws(CommandError) -> ExitCode {
         try check(arguments)
         let open = try Unlocking.find(arguments).open
-        return try showRecords(vaultCall { try open.records(in: arguments[Options.onlyCollection]) }, arguments)
+        let records = try vaultCall { try open.records(in: arguments[Options.onlyCollection]) }
+        // What is sealed has a name of its own here, and no collection that is known.
+        let listed = records.map { (ListedRecord($0), $0.isSealed ? Escaping.name($0.name) : $0.entry.text) }
+        return try showRecords(listed, arguments)
     }
 
     static func remove(_ arguments: Arguments) throws(CommandError) -> ExitCode {
         try check(arguments)
-        let name = arguments[place: 0]
         let open = try Unlocking.find(arguments).open
-        // The collection of a sealed item is not known while the vault is locked; its name is the one that the list
-        // shows.
+        // The collection of a sealed item is not known while the vault is locked; its name is the one that the list shows.
+        let name = arguments[place: 0]
         let records = try vaultCall { try open.records() }
-        let isSealed = arguments[Options.collection] == nil && records.contains { $0.isSealed && $0.name == name }
-        let collection = isSealed ? "" : arguments.collection
-        try Naming.explaining(name, collection) { () throws(CommandError) in
-            try vaultCall { try open.delete(name, in: collection) }
+        if arguments[Options.collection] == nil, records.contains(where: { $0.isSealed && $0.name == name }) {
+            try vaultCall { try open.delete(name, in: "") }
+            Output.remark("Removed \(Escaping.name(name)).")
+            return .done
         }
-        Output.remark("Removed \(Naming.record(name, collection)).")
+        let record = try record(arguments, open, isNew: false)
+        try ItemNames.explaining(record) { () throws(CommandError) in
+            try vaultCall { try open.delete(record.path.name, in: record.path.collection) }
+        }
+        Output.remark("Removed \(record.written).")
         return .done
     }
 

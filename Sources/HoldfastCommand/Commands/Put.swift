@@ -7,7 +7,7 @@ internal import SystemCalls
 extension Place {
     static let recordName = Place(name: "NAME", kind: .item, help: whole)
     static let valueName = Place(name: "NAME", kind: .plainValue, help: whole)
-    private static let whole = "The record: its name, or its collection, a slash and its name."
+    private static let whole = "The entry's name, with its folder: logins/mail."
 }
 
 extension Command {
@@ -21,7 +21,7 @@ extension Command {
                 + "unlocked vault can read it.",
             "The passcode can also come from standard input, as the first line: --passcode-fd 0.",
         ],
-        example: "holdfast put mail --collection logins",
+        example: "holdfast put keys/backup",
         places: [.valueName],
         options: [
             Options.collection.option, Options.replace.option, Options.open.option, Options.writeOnly.option,
@@ -34,13 +34,13 @@ private func putValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     guard !arguments[Options.writeOnly] else { throw .usage("--write-only requires --open") }
     let isReplacing = arguments[Options.replace]
     let access = ItemAccess(arguments)
-    let path = try access.whole(arguments[place: 0])
-    let (name, collection) = (path.name, path.collection)
-    let size = try Naming.explaining(name, collection) { () throws(CommandError) in
+    let record = try access.target(arguments[place: 0])
+    let path = record.path
+    let size = try ItemNames.explaining(record) { () throws(CommandError) in
         if !access.isOpen {
             let size = try AgentAccess.use(arguments) { agent, session in
                 session.changes = true
-                return try putInput(name, collection) { source in
+                return try putInput(record) { source in
                     try agent.put(path, replacing: isReplacing) { bytes in
                         session.hasBegun = true
                         return try source(&bytes)
@@ -50,19 +50,19 @@ private func putValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
             if let size { return size }
         }
         let vault = try access.open().vault
-        return try putInput(name, collection) { source in
-            try vault.put(name, in: collection, replacing: isReplacing, from: source)
+        return try putInput(record) { source in
+            try vault.put(path.name, in: path.collection, replacing: isReplacing, from: source)
         }
     }
-    Output.remark("Stored \(Naming.record(name, collection)), \(Format.size(size)).")
+    Output.remark("Stored \(record.written), \(Format.size(size)).")
     return .done
 }
 
 /// Hands the value to `store` as it is asked for: only once the vault has agreed to take it.
 private func putInput(
-    _ name: String, _ collection: String, _ store: ((inout MutableRawSpan) throws -> Int) throws -> UInt64
+    _ record: NamedRecord, _ store: ((inout MutableRawSpan) throws -> Int) throws -> UInt64
 ) throws(CommandError) -> UInt64 {
-    if Descriptors.isTerminal(STDIN_FILENO) { return try putTyped(name, collection, store) }
+    if Descriptors.isTerminal(STDIN_FILENO) { return try putTyped(record, store) }
     let total = Descriptors.remainingSize(STDIN_FILENO)
     return try Progress.show("Storing") { progress throws(CommandError) in
         var done: UInt64 = 0
@@ -78,7 +78,7 @@ private func putInput(
 }
 
 private func putTyped(
-    _ name: String, _ collection: String, _ store: ((inout MutableRawSpan) throws -> Int) throws -> UInt64
+    _ record: NamedRecord, _ store: ((inout MutableRawSpan) throws -> Int) throws -> UInt64
 ) throws(CommandError) -> UInt64 {
     guard let terminal = Terminal() else { throw .usage("there is no terminal to ask for the value") }
     return try vaultCall {
@@ -88,7 +88,7 @@ private func putTyped(
             if isTaken { return 0 }
             isTaken = true
             let value = try terminal.readSecret(
-                prompt: "Value for \(Naming.record(name, collection)) (one line, not shown): ",
+                prompt: "Value for \(record.written) (one line, not shown): ",
                 capacity: min(longestLine, output.byteCount))
             value.withBytes { value in
                 for offset in 0..<value.byteCount {

@@ -4,18 +4,17 @@ internal import Holdfast
 internal import HoldfastAgent
 
 extension Options {
-    static let forGood = Flag("for-good", "Remove an item at once, without the trash.")
+    static let forGood = Flag("for-good", "Remove it at once, without the trash.")
     static let days = NumberOption("days", 0...3650, default: 30, help: "Keep an item in the trash for so many days")
 }
 
 extension Command {
     static let remove = Command(
-        "rm", synonyms: ["remove", "delete", "del", "erase"], summary: "remove a record",
+        "rm", synonyms: ["remove", "delete", "del", "erase"], summary: "move an entry to the trash",
         details: [
-            "Moves an item to the trash, where holdfast trash restore finds it, and removes a plain value for good. Earlier backups "
-                + "still contain both. The name must be complete: a part of one removes nothing."
+            "Moves an entry to the trash, where holdfast trash restore finds it. Earlier backups still contain it. A name that is not complete removes nothing before you have said yes."
         ],
-        example: "holdfast rm mail --collection logins",
+        example: "holdfast rm logins/mail",
         places: [.recordName],
         options: [
             Options.collection.option, Options.forGood.option, Options.days.option, Options.open.option,
@@ -30,15 +29,32 @@ private func removeRecord(_ arguments: Arguments) throws(CommandError) -> ExitCo
     guard !isForGood || !arguments.contains(Options.days.option) else {
         throw .usage("use only one of --for-good and --days")
     }
-    let path = try access.whole(arguments[place: 0])
-    let isKept = try access.naming(path.name, in: path.collection) { () throws(CommandError) in
-        guard isForGood else { return try access.discard(path, days: arguments[Options.days]) }
-        try access.remove(path)
-        return false
+    return try access.naming(arguments[place: 0], .asked("Remove")) { record throws(CommandError) in
+        var isKept = false
+        if isForGood {
+            try access.remove(record.path)
+        } else {
+            do throws(CommandError) { isKept = try access.discard(record.path, days: arguments[Options.days]) } catch {
+                guard error.code == VaultError.Code.tooLarge.description else { throw error }
+                try requireForGood(record)
+                try access.remove(record.path)
+            }
+        }
+        Output.remark(isKept ? "Moved \(record.written) to the trash." : "Removed \(record.written).")
+        return .done
     }
-    let record = Naming.record(path.name, path.collection)
-    Output.remark(isKept ? "Moved \(record) to the trash." : "Removed \(record).")
-    return .done
+}
+
+/// The trash has no room for a value that is stored as a file: whether it may be removed without it.
+private func requireForGood(_ record: NamedRecord) throws(CommandError) {
+    guard ItemNames.isSeen, let terminal = Terminal() else {
+        throw CommandError(
+            .failure, code: VaultError.Code.tooLarge.description, "a value of more than 1 MiB does not go to the trash",
+            advice: "--for-good removes it at once")
+    }
+    let answer = try terminal.readAnswer(
+        prompt: "\(record.written) is too large for the trash. Remove it for good? [y/N] ")
+    guard ["y", "yes"].contains(answer.lowercased()) else { throw ItemNames.cancelled }
 }
 
 extension ItemAccess {

@@ -28,7 +28,7 @@ extension Command {
             "A key with a passphrase is decrypted by ssh-keygen, which asks you for it, in a copy in memory that has no name and "
                 + "leaves nothing behind.",
         ],
-        example: "holdfast ssh import laptop --in ~/.ssh/id_ed25519",
+        example: "holdfast ssh import keys/laptop --in ~/.ssh/id_ed25519",
         places: [.recordName],
         options: [Options.collection.option, Options.keyIn.option] + Options.unlocking,
         run: importSSH)
@@ -53,18 +53,18 @@ extension Command {
 }
 
 private func generateSSH(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let path = try Naming.check(arguments[place: 0], arguments.collection)
+    // Before the chip is asked: an item that is there already is not replaced.
+    let access = ItemAccess(arguments)
+    let record = try access.requireFree(arguments[place: 0])
+    let path = record.path
     guard arguments[Options.inTPM] else {
-        try Output.write(try store(vaultCall { try SSHIdentities.generate() }, path, arguments) + "\n")
+        try Output.write(try store(vaultCall { try SSHIdentities.generate() }, record, access) + "\n")
         return .done
     }
-    let access = ItemAccess(arguments)
-    // Before the chip is asked: an item that is there already is not replaced.
-    _ = try access.requireFree(path.name, in: path.collection)
     let made = try PassingNote.show("Making a key in the TPM ...") { () throws(CommandError) in
-        try vaultCall { try SSHIdentities.generateInChip(comment: path.name) }
+        try vaultCall { try SSHIdentities.generateInChip(comment: path.entry.spelled) }
     }
-    try access.add(made.item, as: path)
+    try access.add(made.item, as: record)
     try Output.write(made.line + "\n")
     return .done
 }
@@ -80,34 +80,32 @@ private func serveSSH(_ arguments: Arguments) throws(CommandError) -> ExitCode {
         case .started(let agent, _): return try agent.serveSSH()
         }
     }
-    // For a shell's eval: in single quotation marks nothing but they mean anything.
-    let quoted = path.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''")
-    try Output.write("SSH_AUTH_SOCK='\(quoted)'; export SSH_AUTH_SOCK;\n")
+    // For a shell's eval.
+    try Output.write("SSH_AUTH_SOCK=\(ShellWord.always(path)); export SSH_AUTH_SOCK;\n")
     return .done
 }
 
 private func importSSH(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let path = try Naming.check(arguments[place: 0], arguments.collection)
+    let access = ItemAccess(arguments)
+    if !access.isLiteral { _ = try ItemNames.new(arguments[place: 0]) }
     let text = try SSHKeyFile.read(arguments[Options.keyIn])
-    try Output.write(try store(text, path, arguments) + "\n")
+    let record = try access.requireFree(arguments[place: 0])
+    try Output.write(try store(text, record, access) + "\n")
     return .done
 }
 
 /// Stores a key as an item.
 /// - Returns: The public key in one line.
 private func store(
-    _ text: borrowing SecretBytes, _ path: RecordPath, _ arguments: Arguments
+    _ text: borrowing SecretBytes, _ record: NamedRecord, _ access: ItemAccess
 ) throws(CommandError) -> String {
-    try Naming.explaining(path.name, path.collection) { () throws(CommandError) in
-        let line = try AgentAccess.use(arguments) { agent, session in
-            session.changes = true
-            return try agent.importSSH(path, key: text)
-        }
-        if let line { return line }
-        let vault = try Unlocking.open(arguments)
-        defer { vault.lock(because: .ended) }
-        return try text.withBytes { text throws(CommandError) in
-            try vaultCall { try SSHIdentities(ItemStore(vault)).add(text, as: path.name, in: path.collection) }
+    try ItemNames.explaining(record) { () throws(CommandError) in
+        try access.run(changes: true) { agent throws(VaultError) in
+            try agent.importSSH(record.path, key: text)
+        } own: { (items, _) throws(VaultError) in
+            try text.withBytes { text throws(VaultError) in
+                try SSHIdentities(items).add(text, as: record.path.name, in: record.path.collection)
+            }
         }
     }
 }

@@ -7,8 +7,6 @@ extension Options {
     static let reveal = Flag("reveal", "Show secrets and notes too.", short: "r")
     static let field = TextOption(
         "field", "LABEL", .field, help: "Only the value of this field, or of the notes, as it is.", short: "f")
-    static let itemCollection = TextOption(
-        "collection", "C", .collection, help: "Only look in this collection (default: in all of them).", short: "c")
 }
 
 extension Command {
@@ -17,9 +15,8 @@ extension Command {
         details: [
             "Shows the fields. Secrets, one-time codes and notes are hidden; --reveal shows them, and so does --field for the "
                 + "field that it names.",
-            "An item is named by its path, by the last part of its path, or by the beginning of either, in any case of "
-                + "letters, as long as only one item is meant. The path begins with the collection if that is not the default "
-                + "one. A plain value has one field, value.",
+            "Part of a name is enough, in any case of letters, as long as only one entry is meant; of several you choose one. A plain value has one "
+                + "field, value.",
             "With --field the bytes are written as they were stored, without a line feed. On a terminal, control characters are "
                 + "shown as \\u{...} and the last line is ended; --raw writes the bytes as they are there too. A file's field "
                 + "gives the content of the file.",
@@ -27,7 +24,7 @@ extension Command {
         example: "holdfast show mail --field username",
         places: [.itemName],
         options: [
-            Options.field.option, Options.reveal.option, Options.raw.option, Options.itemCollection.option,
+            Options.field.option, Options.reveal.option, Options.raw.option, Options.collection.option,
             Options.json.option,
         ] + Options.unlocking,
         run: showItem)
@@ -35,7 +32,7 @@ extension Command {
 
 private func showItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     if arguments[Options.raw], arguments[Options.field] == nil { throw .usage("--raw requires --field") }
-    let found = try ItemAccess(arguments).find(arguments[place: 0], in: arguments[Options.itemCollection])
+    let found = try ItemAccess(arguments).find(arguments[place: 0])
     if let label = arguments[Options.field] {
         guard !arguments[Options.json] else { throw .usage("use only one of --field and --json") }
         try found.item.withNamed(label) { bytes throws(CommandError) in
@@ -46,7 +43,7 @@ private func showItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     } else if arguments[Options.json] {
         try showJSON(found.item, found.path, reveals: arguments[Options.reveal])
     } else {
-        try showText(found.item, found.path, reveals: arguments[Options.reveal])
+        try showText(found.item, found.record, reveals: arguments[Options.reveal])
     }
     return .done
 }
@@ -70,9 +67,9 @@ extension Item {
     }
 }
 
-private func showText(_ item: borrowing Item, _ path: RecordPath, reveals: Bool) throws(CommandError) {
+private func showText(_ item: borrowing Item, _ record: NamedRecord, reveals: Bool) throws(CommandError) {
     var rows: [(String, String)] = []
-    rows.append(("item", Escaping.name(ItemNames.path(path))))
+    rows.append(("item", record.written))
     rows.append(("kind", item.kind.word + (item.isFavourite ? ", favourite" : "")))
     for field in item.fields { rows.append((Escaping.name(field.label), shown(field, of: item, reveals))) }
     let tags = item.tags.map { Escaping.name($0) }

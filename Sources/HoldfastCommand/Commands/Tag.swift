@@ -19,7 +19,7 @@ extension Command {
                 + "guard an item (ask-each-time, ask-until-lock, ask-every-10m, no-forwarding) is refused."
         ],
         example: "holdfast tag add mail work",
-        places: [.itemName, .tags], options: [Options.itemCollection.option] + Options.unlocking,
+        places: [.itemName, .tags], options: [Options.collection.option] + Options.unlocking,
         run: { arguments throws(CommandError) in
             try changeTags(arguments) { (item, tag) throws(VaultError) in try item.addTag(tag) }
         })
@@ -27,7 +27,7 @@ extension Command {
     static let tagRemove = Command(
         "tag", "remove", summary: "take tags away from an item", details: ["The item need not have them."],
         example: "holdfast tag remove mail work",
-        places: [.itemName, .tags], options: [Options.itemCollection.option] + Options.unlocking,
+        places: [.itemName, .tags], options: [Options.collection.option] + Options.unlocking,
         run: { arguments throws(CommandError) in
             try changeTags(arguments) { (item, tag) throws(VaultError) in try item.removeTag(tag) }
         })
@@ -49,7 +49,7 @@ private func changeTags(
     let tags = arguments.places.dropFirst()
     guard !tags.isEmpty else { throw .usage("give at least one tag") }
     let access = ItemAccess(arguments)
-    let found = try access.find(arguments[place: 0], in: arguments[Options.itemCollection])
+    let found = try access.find(arguments[place: 0], .lastPart)
     let before = found.item.tags
     var now: [String] = []
     try access.change(found) { item throws(CommandError) in
@@ -58,6 +58,6 @@ private func changeTags(
     }
     if now == before { Output.note("nothing changed") }
     let shown = now.map { Escaping.name($0) }.joined(separator: ", ")
-    Output.remark("\(Naming.record(found.path.name, found.path.collection)): \(shown.isEmpty ? "no tags" : shown)")
+    Output.remark("\(found.record.written): \(shown.isEmpty ? "no tags" : shown)")
     return .done
 }

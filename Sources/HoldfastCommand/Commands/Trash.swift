@@ -19,17 +19,19 @@ extension Command {
 
     static let trashRestore = Command(
         "trash", "restore", summary: "put an item back",
-        details: ["Of several items of the same name the one that was removed last is put back."],
+        details: [
+            "Of several entries of the same name the one that was removed last is put back; NAME#2 is the one before it, as trash list shows them."
+        ],
         example: "holdfast trash restore mail",
         places: [Place(name: "NAME", kind: .text, help: "What it was called.")],
-        options: [Options.restoredName.option, Options.itemCollection.option] + Options.unlocking, run: restoreItem)
+        options: [Options.restoredName.option, Options.collection.option] + Options.unlocking, run: restoreItem)
 
     static let trashEmpty = Command(
         "trash", "empty", summary: "remove the items in the trash for good",
         details: ["Earlier backups still contain them. With a name, only the item of that name is removed."],
         example: "holdfast trash empty",
         places: [Place(name: "NAME", kind: .text, help: "What it was called.", isOptional: true)],
-        options: [Options.yes.option, Options.itemCollection.option] + Options.unlocking, run: emptyTrash)
+        options: [Options.yes.option, Options.collection.option] + Options.unlocking, run: emptyTrash)
 }
 
 private func listTrash(_ arguments: Arguments) throws(CommandError) -> ExitCode {
@@ -51,45 +53,65 @@ private func listTrash(_ arguments: Arguments) throws(CommandError) -> ExitCode 
         Output.remark("The trash is empty.")
         return .done
     }
-    var table = Table(["COLLECTION", "NAME", "REMOVED", "KEPT UNTIL"])
-    for entry in trash {
+    var table = Table(["NAME", "REMOVED", "KEPT UNTIL"])
+    var count: [EntryPath: Int] = [:]
+    for (entry, name) in zip(trash, EntryNames(Set(trash.map(\.entry))).written(trash.map(\.entry))) {
+        // Of several of one name, the older ones get a number, by which they are restored.
+        count[entry.entry, default: 0] += 1
+        let number = count[entry.entry].map { $0 > 1 ? "#\($0)" : "" } ?? ""
         table.append([
-            Escaping.name(entry.key.collection), Escaping.name(entry.name), Format.localTime(milliseconds: entry.moved),
-            Format.localTime(milliseconds: entry.expires),
+            name + number, Format.localTime(milliseconds: entry.moved), Format.localTime(milliseconds: entry.expires),
         ])
     }
-    if Descriptors.isTerminal(STDOUT_FILENO) { table.fit(Terminal.columns(STDOUT_FILENO), cutting: [0, 1]) }
+    if Descriptors.isTerminal(STDOUT_FILENO) { table.fit(Terminal.columns(STDOUT_FILENO), cutting: [0]) }
     try Output.write(table.text)
     return .done
 }
 
 extension ItemAccess {
-    /// What in the trash was called so; the latest of several.
-    fileprivate func trashed(_ name: String, in collection: String?) throws(CommandError) -> TrashEntry {
-        let all = try trash().filter { entry in collection.map { entry.key.collection == $0 } ?? true }
-        func path(_ entry: TrashEntry) -> String {
-            entry.key.collection == Options.defaultCollection ? entry.name : entry.key.collection + "/" + entry.name
+    /// What in the trash was called so; of several the one that was removed last, or the one behind a number sign.
+    fileprivate func trashed(_ text: String) throws(CommandError) -> (entry: TrashEntry, older: Int) {
+        let all = try trash()
+        let names = EntryNames(all.map(\.entry))
+        var (text, number) = (text, 1)
+        if let sign = text.lastIndex(of: "#"), let named = Int(text[text.index(after: sign)...]), named > 0,
+            names.entry(text) == nil
+        {
+            (text, number) = (String(text[..<sign]), named)
         }
-        if let entry = all.first(where: { path($0) == name }) ?? all.first(where: { $0.name == name }) { return entry }
-        let near = Suggestion.nearest(to: name, among: all.map(path))
-        throw CommandError(
-            .notFound, code: VaultError.Code.recordNotFound.description,
-            "no item '\(Escaping.name(name))' in the trash",
-            advice: near.map { "did you mean '\(Escaping.name($0))'?" } ?? "holdfast trash list shows what is there")
+        let place = isLiteral ? EntryPath(collection: arguments[Options.collection] ?? "", name: text) : names.entry(text)
+        let found = all.filter { $0.entry == place }
+        guard found.count >= number else {
+            let near = Suggestion.nearest(to: text, among: names.written())
+            throw CommandError(
+                .notFound, code: VaultError.Code.recordNotFound.description,
+                "no entry '\(Escaping.name(text))' in the trash",
+                advice: near.map { "did you mean '\($0)'?" } ?? "holdfast trash list shows what is there")
+        }
+        return (found[number - 1], found.count - number)
     }
 }
 
 private func restoreItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let access = ItemAccess(arguments)
-    let entry = try access.trashed(arguments[place: 0], in: arguments[Options.itemCollection])
-    let name = arguments[Options.restoredName]
-    do throws(CommandError) { try access.restore(entry, as: name) } catch {
+    let (entry, older) = try access.trashed(arguments[place: 0])
+    var target: RecordPath?
+    if let name = arguments[Options.restoredName] {
+        if access.isLiteral {
+            target = RecordPath(collection: entry.key.collection, name: name)
+        } else {
+            target = try access.requireFree(name).path
+        }
+    }
+    do throws(CommandError) { try access.restore(entry, as: target) } catch {
         guard error.code == VaultError.Code.recordExists.description else { throw error }
         var error = error
         error.advice = "give it another name with --as"
         throw error
     }
-    Output.remark("Restored \(Naming.record(name ?? entry.name, entry.key.collection)).")
+    let written = target?.entry.text ?? entry.entry.text
+    let rest = older > 0 ? " \(Format.count(older, "older one")) of this name left in the trash." : ""
+    Output.remark("Restored \(written).\(rest)")
     return .done
 }
 
@@ -98,7 +120,7 @@ private func emptyTrash(_ arguments: Arguments) throws(CommandError) -> ExitCode
     let access = ItemAccess(arguments)
     var entry: TrashEntry?
     if let name = arguments.places.first {
-        entry = try access.trashed(name, in: arguments[Options.itemCollection])
+        entry = try access.trashed(name).entry
     }
     let count = try entry == nil ? access.trash().count : 1
     guard count > 0 else {

@@ -91,7 +91,7 @@ private func text(_ result: Vault.Verification, _ removed: Int?) -> String {
     ]
     if result.damagedRecords > 0 { facts.append(("damaged", Format.count(result.damagedRecords, "record"))) }
     for file in result.damagedFiles {
-        facts.append(("damaged file", Naming.record(file.name, file.collection)))
+        facts.append(("damaged file", file.entry.text))
     }
     if result.isRolledBack { facts.append(("rolled back", "records are missing, or older than expected")) }
     if !result.arePagesWhole { facts.append(("database", "its pages are inconsistent; nothing is written to it")) }

@@ -20,7 +20,7 @@ struct ConfigurationFile {
             let place = "\(Escaping.name(path)), line \(index + 1)"
             guard let (name, value) = try ConfigurationFile.entry(line, at: place) else { continue }
             guard values[name] == nil else { throw .usage("\(place): \(name) is repeated") }
-            try ConfigurationFile.check(name, value, at: place)
+            if name != Defaults.retired { try ConfigurationFile.check(name, value, at: place) }
             values[name] = value
         }
     }

@@ -2,6 +2,7 @@ internal import AgentMessages
 internal import CommandLineArguments
 internal import Holdfast
 internal import HoldfastAgent
+internal import Items
 internal import SystemCalls
 
 /// An option whose value may stand in the user's configuration file, for the command lines that do not name it.
@@ -19,9 +20,6 @@ struct DefaultSetting {
 enum Defaults {
     /// Every one, once, in the order in which they are shown. Their names are those of the options.
     static let all: [DefaultSetting] = [
-        DefaultSetting(option: Options.collection.option, standard: Options.defaultCollection) {
-            RecordPath(collection: $0, name: "a") == nil ? "is too long" : nil
-        },
         DefaultSetting(option: Options.kind.option, standard: ItemTemplate.login.word),
         DefaultSetting(option: Options.idle.option, standard: DurationWord.word(Int(AgentSettings.standardIdle))),
         DefaultSetting(option: Options.timeout.option, standard: DurationWord.word(Int(AgentSettings.standardTimeout))),
@@ -37,6 +35,10 @@ enum Defaults {
     ]
 
     static func named(_ name: String) -> DefaultSetting? { all.first { $0.option.name == name } }
+
+    /// A setting of before, which said where names without a collection were. While it stands in the file, nothing that takes a name
+    /// is done: the name would silently mean another place.
+    static let retired = Options.collection.option.name
 
     /// For a shell's completion.
     static let beginnings = all.map { $0.option.name + "=" }
@@ -57,8 +59,14 @@ enum Defaults {
         _ arguments: Arguments, of syntax: CommandSyntax
     ) throws(CommandError) -> Arguments {
         let wanted = all.filter { syntax.options.contains($0.option) }
-        guard !wanted.isEmpty, let path = try path(), let file = try ConfigurationFile(at: path) else {
+        let takesNames = syntax.options.contains(Options.collection.option)
+        guard !wanted.isEmpty || takesNames, let path = try path(), let file = try ConfigurationFile(at: path) else {
             return arguments
+        }
+        if takesNames, let collection = file.value(of: retired) {
+            throw .usage(
+                "\(Escaping.name(path)) has the setting \(retired), which is gone: a folder is part of the name now, as in "
+                    + "\(EntryPath(collection: collection, name: "NAME").text); take it out with holdfast config set \(retired)=")
         }
         return arguments.falling(
             back: Dictionary(

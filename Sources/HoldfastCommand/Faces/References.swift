@@ -39,23 +39,14 @@ enum References {
             do { values[reference] = ReferencedValue(try value(reference)) } catch {
                 var error = CommandError(error)
                 if error.code == VaultError.Code.tooLarge.description { error.advice = "holdfast get reads it" }
-                if error.code == VaultError.Code.recordNotFound.description { error.advice = advice(on: reference) }
+                if error.code == VaultError.Code.recordNotFound.description {
+                    error.advice = "holdfast list shows what there is"
+                }
                 error.what = "\(reference.text): \(error.what)"
                 throw error
             }
         }
         return values
-    }
-
-    /// What was probably meant: a path is a name, and its first part is no collection.
-    private static func advice(on reference: SecretReference) -> String {
-        let path = "\(reference.collection)/\(reference.item)"
-        let meant = try? SecretReference(collection: Vault.defaultCollection, item: path, field: reference.field)
-        guard let meant, reference.collection != Vault.defaultCollection else {
-            return "holdfast list shows what there is"
-        }
-        return "this is looked for in the collection \"\(Escaping.name(reference.collection))\"; "
-            + "an item \"\(Escaping.name(path))\" of the default collection is \(meant.text)"
     }
 
     /// - Throws: A usage error that names the place, for what begins as a reference and is none.

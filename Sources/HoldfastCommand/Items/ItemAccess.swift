@@ -8,17 +8,23 @@ internal import HoldfastAgent
 final class ItemAccess {
     let arguments: Arguments
     private var own: ItemStore?
+    private let listed: [Vault.RecordInfo]?
 
-    init(_ arguments: Arguments) { self.arguments = arguments }
+    /// - Parameter listed: What was listed, where that was done before.
+    init(_ arguments: Arguments, listed: [Vault.RecordInfo]? = nil) {
+        self.arguments = arguments
+        self.listed = listed
+    }
 
     /// Everything but the trash.
     func paths() throws(CommandError) -> [RecordPath] {
+        if let listed { return listed.compactMap { RecordPath($0.entry) } }
         let records = try run { agent throws(VaultError) in
             try agent.list(nil)
         } own: { (items, vault) throws(VaultError) in
             try vault.records()
         }
-        return records.compactMap { RecordPath(collection: $0.collection, name: $0.name) }
+        return records.compactMap { RecordPath($0.entry) }
     }
 
     /// An item, or a plain value as one.
@@ -31,20 +37,21 @@ final class ItemAccess {
     }
 
     /// Stores a new item.
-    func add(_ item: borrowing Item, as path: RecordPath) throws(CommandError) {
-        try Naming.explaining(path.name, path.collection) { () throws(CommandError) in
+    func add(_ item: borrowing Item, as record: NamedRecord) throws(CommandError) {
+        try ItemNames.explaining(record) { () throws(CommandError) in
             try run(changes: true) { agent throws(VaultError) in
-                try agent.put(item, as: path, replacing: nil)
+                try agent.put(item, as: record.path, replacing: nil)
             } own: { (items, _) throws(VaultError) in
-                try items.add(item, as: path.name, in: path.collection)
+                try items.add(item, as: record.path.entry)
             }
         }
     }
 
     /// Stores a changed item in place of the one it was read from.
     /// - Throws: `busy` if it was changed since.
-    func replace(_ path: RecordPath, with item: borrowing Item) throws(CommandError) {
-        try Naming.explaining(path.name, path.collection) { () throws(CommandError) in
+    func replace(_ record: NamedRecord, with item: borrowing Item) throws(CommandError) {
+        let path = record.path
+        try ItemNames.explaining(record) { () throws(CommandError) in
             try run(changes: true) { agent throws(VaultError) in
                 try agent.put(item, as: path, replacing: item.sequence ?? 0)
             } own: { (items, _) throws(VaultError) in
@@ -61,7 +68,7 @@ final class ItemAccess {
         for number in 0..<ItemAccess.tries {
             var item = number == 0 ? try found.duplicate() : try item(found.path)
             try change(&item)
-            do throws(CommandError) { return try replace(found.path, with: item) } catch {
+            do throws(CommandError) { return try replace(found.record, with: item) } catch {
                 guard error.code == VaultError.Code.busy.description else { throw error }
             }
         }
@@ -74,9 +81,9 @@ final class ItemAccess {
     /// - Returns: Whether it is in the trash; if not, it was removed for good.
     func discard(_ path: RecordPath, days: Int) throws(CommandError) -> Bool {
         try run(changes: true) { agent throws(VaultError) in
-            try agent.discard(path, seconds: UInt32(clamping: days * 86_400), withValues: false)
+            try agent.discard(path, seconds: UInt32(clamping: days * 86_400))
         } own: { (items, _) throws(VaultError) in
-            try items.discard(path.name, in: path.collection, for: .seconds(Int64(days) * 86_400), withValues: false)
+            try items.discard(path.name, in: path.collection, for: .seconds(Int64(days) * 86_400))
         }
     }
 
@@ -94,12 +101,13 @@ final class ItemAccess {
     }
 
     /// Puts something back from the trash.
-    func restore(_ entry: TrashEntry, as name: String?) throws(CommandError) {
-        try Naming.explaining(name ?? entry.name, entry.key.collection) { () throws(CommandError) in
+    func restore(_ entry: TrashEntry, as target: RecordPath?) throws(CommandError) {
+        guard let path = target ?? RecordPath(entry.entry) else { throw ItemNames.noSuchPath }
+        try ItemNames.explaining(NamedRecord(path)) { () throws(CommandError) in
             try run(changes: true) { agent throws(VaultError) in
-                try agent.restore(entry.key, as: name)
+                try agent.restore(entry.key, as: target)
             } own: { (items, _) throws(VaultError) in
-                try items.restore(ItemAccess.find(entry, items), as: name)
+                try items.restore(ItemAccess.find(entry, items), as: target?.entry)
             }
         }
     }

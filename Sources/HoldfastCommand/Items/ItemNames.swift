@@ -1,59 +1,300 @@
 internal import AgentMessages
 internal import CommandLineArguments
+internal import FaceMessages
+internal import Faces
 internal import Holdfast
+internal import Items
+internal import SystemCalls
 
-/// Which item a text on the command line names.
-///
-/// An item's path is its name, behind its collection and a slash unless that is the default one. A text names, in this order: the
-/// item of this path; in any case of letters; by the last part of its path; by the beginning of its path or of the last part. Where
-/// several are as near, it names none of them.
+/// A record that a text on the command line names, and how its name is written.
+struct NamedRecord: Equatable {
+    let path: RecordPath
+    let written: String
+
+    init(_ path: RecordPath) { self.init(path, written: path.entry.text) }
+
+    init(_ path: RecordPath, written: String) {
+        self.path = path
+        self.written = written
+    }
+}
+
+extension RecordPath {
+    /// Nil where no record can be there.
+    init?(_ entry: EntryPath) { self.init(collection: entry.collection, name: entry.name) }
+
+    var entry: EntryPath { EntryPath(collection: collection, name: name) }
+}
+
+extension Vault.RecordInfo {
+    var entry: EntryPath { EntryPath(collection: collection, name: name) }
+}
+
+extension TrashEntry {
+    /// Where it was.
+    var entry: EntryPath { EntryPath(collection: key.collection, name: name) }
+}
+
+/// How much of a name a command is content with, where it is not whole.
+enum Naming {
+    /// What is shown and copied: parts of a name, as long as only one record is meant.
+    case part
+    /// What a program may be waiting for: as ``part`` on a terminal, else nothing but the whole name.
+    case partOnTerminal
+    /// What is changed: as ``part`` on a terminal, else the last parts of a name.
+    case lastPart
+    /// What is removed or moved: on a terminal the one record that is meant is asked for, as in `Remove logins/mail?`.
+    case asked(String)
+
+    /// - Parameter isSeen: Whether somebody sees which record is taken.
+    func limit(isSeen: Bool) -> EntryNames.Nearness? {
+        switch self {
+        case .part: isSeen ? .middle : .beginning
+        case .partOnTerminal, .asked: isSeen ? .middle : nil
+        case .lastPart: isSeen ? .middle : .lastPart
+        }
+    }
+}
+
+extension ItemAccess {
+    /// Runs a command's work on the record that the command line names: first on the one that its text means as it is, which costs
+    /// no list; where that is not there, on the one that it can mean.
+    /// - Parameter body: Throws `recordNotFound` only where the record is not there, and has done nothing then.
+    /// - Throws: `recordNotFound`, which says what may have been meant; `ambiguous`; `cancelled`.
+    func naming<R: ~Copyable>(
+        _ text: String, _ naming: Naming, _ body: (NamedRecord) throws(CommandError) -> R
+    ) throws(CommandError) -> R {
+        if let first = try record(as: text) {
+            do throws(CommandError) { return try body(first) } catch {
+                guard error.code == VaultError.Code.recordNotFound.description else { throw error }
+                if isLiteral { throw ItemNames.named(error, first) }
+            }
+        } else {
+            throw ItemNames.noSuchPath
+        }
+        let record = try choose(text, naming)
+        do throws(CommandError) { return try body(record) } catch {
+            throw error.code == VaultError.Code.recordNotFound.description ? ItemNames.named(error, record) : error
+        }
+    }
+
+    /// Reads the item that a text names.
+    /// - Throws: As ``naming(_:_:_:)``.
+    func find(_ text: String, _ precision: Naming = .part) throws(CommandError) -> FoundItem {
+        try naming(text, precision) { record throws(CommandError) in
+            FoundItem(record: record, item: try item(record.path))
+        }
+    }
+
+    /// The record that a text names, without reading it.
+    /// - Throws: As ``naming(_:_:_:)``.
+    func resolve(_ text: String, _ precision: Naming) throws(CommandError) -> NamedRecord {
+        let names = try names()
+        if isLiteral {
+            guard let record = try record(as: text), names.contains(record.path.entry) else { throw ItemNames.none(text, []) }
+            return record
+        }
+        if let entry = names.entry(text) { return names.record(entry) }
+        return try choose(text, precision, among: names)
+    }
+
+    /// The record that a new value is stored as: one that is there, or a new one.
+    /// - Throws: `invalidName`.
+    func target(_ text: String) throws(CommandError) -> NamedRecord {
+        if isLiteral {
+            guard let record = try record(as: text) else { throw ItemNames.noSuchPath }
+            return record
+        }
+        // Nothing else can mean such a name, and looks like it only to who looks for that.
+        let isSimple = text.utf8.allSatisfy { (0x21..<0x7F).contains($0) && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\") }
+        if isSimple { return NamedRecord(try ItemNames.new(text)) }
+        let names = try names()
+        if let entry = names.entry(text) { return names.record(entry) }
+        return NamedRecord(try ItemNames.new(text))
+    }
+
+    /// Checks before anything is typed that a name is free.
+    /// - Throws: `recordExists`, `invalidName`.
+    func requireFree(_ text: String) throws(CommandError) -> NamedRecord {
+        let names = try names()
+        let path: RecordPath
+        if isLiteral {
+            guard let record = try record(as: text) else { throw ItemNames.noSuchPath }
+            path = record.path
+        } else {
+            if let taken = names.entry(text) { throw ItemNames.taken(names.record(taken)) }
+            path = try ItemNames.new(text)
+        }
+        // However it is written: two are never written the same, but one of them would be written anew.
+        if let taken = names.entry(path.entry.short) { throw ItemNames.taken(names.record(taken)) }
+        return NamedRecord(path)
+    }
+
+    /// Whether the collection was named for itself: then a name is what it is, to the byte.
+    var isLiteral: Bool { arguments.contains(Options.collection.option) }
+
+    /// What a text means where nothing else is looked at; nil where no record can be called so.
+    private func record(as text: String) throws(CommandError) -> NamedRecord? {
+        if let collection = arguments[Options.collection] {
+            return RecordPath(collection: collection, name: text).map { NamedRecord($0) }
+        }
+        return EntryPath(parsing: text).flatMap(RecordPath.init).map { NamedRecord($0) }
+    }
+
+    private func names() throws(CommandError) -> EntryNames { EntryNames(try paths().map(\.entry)) }
+
+    /// The record that a text means which is no record's as it is.
+    private func choose(_ text: String, _ naming: Naming) throws(CommandError) -> NamedRecord {
+        let names = try names()
+        if let entry = names.entry(text) { return names.record(entry) }
+        return try choose(text, naming, among: names)
+    }
+
+    private func choose(_ text: String, _ naming: Naming, among names: EntryNames) throws(CommandError) -> NamedRecord {
+        let isSeen = ItemNames.isSeen
+        let found = naming.limit(isSeen: isSeen).map { names.near(text, upTo: $0).map(names.record) } ?? []
+        guard let first = found.first else { throw names.missing(text) }
+        guard isSeen, let terminal = Terminal() else {
+            guard found.count == 1 else { throw ItemNames.ambiguous(text, found) }
+            Output.note(first.written)
+            return first
+        }
+        if found.count > 1 { return try ItemNames.pick(found, text, terminal) }
+        guard case .asked(let verb) = naming else {
+            Output.remark(first.written)
+            return first
+        }
+        let answer = try terminal.readAnswer(prompt: "\(verb) \(first.written)? [y/N] ")
+        guard ["y", "yes"].contains(answer.lowercased()) else { throw ItemNames.cancelled }
+        return first
+    }
+}
+
+extension EntryNames {
+    fileprivate func record(_ entry: EntryPath) -> NamedRecord {
+        // What is listed is what a record can be called.
+        NamedRecord(RecordPath(entry) ?? RecordPath(collection: "", name: "-")!, written: entry.shortest(among: self))
+    }
+
+    fileprivate func contains(_ entry: EntryPath) -> Bool { all.contains(entry) }
+
+    /// The error for a text that means nothing, with what may have been meant.
+    fileprivate func missing(_ text: String) -> CommandError {
+        var error = ItemNames.none(text, suggestions(for: text))
+        if contains(EntryPath(collection: OpenItems.inbox, name: text)) {
+            error.advice = "it is in the inbox: holdfast inbox accept makes it an entry"
+        }
+        return error
+    }
+
+    /// What is spelled nearly so, written.
+    private func suggestions(for text: String) -> [String] {
+        let near = near(text, upTo: .middle)
+        guard near.isEmpty else { return near.prefix(3).map { $0.shortest(among: self) } }
+        let wanted = Array(text.lowercased().utf8)
+        return all.filter { entry in
+            let spelled = entry.spelled.lowercased()
+            let last = spelled.utf8.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? []
+            return [Array(spelled.utf8), last].contains {
+                Suggestion.distance(wanted, $0) <= max(1, $0.count / 3)
+            }
+        }.prefix(3).map { $0.shortest(among: self) }
+    }
+}
+
+/// Errors and questions about names. The vault's own errors never contain them; here the user has just typed one.
 enum ItemNames {
-    enum Found: Equatable {
-        case one(RecordPath)
-        case several([RecordPath])
-        /// Paths that are spelled nearly so.
-        case none([String])
+    /// The most that are shown to choose from.
+    private static let most = 9
+
+    /// Whether somebody sees what is written and can be asked: a terminal is on all sides.
+    static var isSeen: Bool { [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO].allSatisfy(Descriptors.isTerminal) }
+
+    /// The place of a new record.
+    /// - Throws: `invalidName`, which says what is wrong with it.
+    static func new(_ text: String) throws(CommandError) -> RecordPath {
+        guard EntryPath(parsing: text) != nil else { throw noSuchPath }
+        // git's addresses have an empty part.
+        let git = CredentialStore.defaultCollection
+        if let entry = EntryPath(parsing: text), entry.collection == git, CredentialAddress(name: entry.name) != nil,
+            let path = RecordPath(entry)
+        {
+            return path
+        }
+        do throws(VaultError) {
+            guard let path = RecordPath(try EntryPath(new: text)) else { throw VaultError(.invalidName, "it is too long") }
+            return path
+        } catch {
+            throw CommandError(.usage, code: "invalidName", "no new entry can be called '\(Escaping.name(text))': \(error.reason)")
+        }
     }
 
-    /// How an item is called on the command line.
-    static func path(_ path: RecordPath) -> String {
-        path.collection == Options.defaultCollection ? path.name : path.collection + "/" + path.name
+    /// For a name that no record can have.
+    static let noSuchPath = CommandError(
+        .usage, code: "invalidName", "a name has 1 to 1,024 bytes, a collection's name at most 255; nothing was done")
+
+    static let cancelled = CommandError.failure("cancelled", "cancelled; nothing was changed")
+
+    static func none(_ text: String, _ near: [String]) -> CommandError {
+        let shown = near.map { "'\($0)'" }.joined(separator: " or ")
+        return CommandError(
+            .notFound, code: VaultError.Code.recordNotFound.description, "there is no entry '\(Escaping.name(text))'",
+            advice: near.isEmpty ? "holdfast list shows what there is" : "did you mean \(shown)?")
     }
 
-    /// - Parameter collection: The only one that is looked in; all when nil.
-    static func find(_ text: String, in collection: String?, among all: [RecordPath]) -> Found {
-        let candidates = all.filter { candidate in
-            collection.map { candidate.collection.utf8.elementsEqual($0.utf8) } ?? true
-        }.map { candidate in
-            let spelled = collection == nil ? path(candidate) : candidate.name
-            return (path: candidate, spelled: spelled, folded: spelled.lowercased())
-        }
-        let folded = text.lowercased()
-        func last(_ path: String) -> Substring { path.split(separator: "/").last ?? path[...] }
-        let steps: [((path: RecordPath, spelled: String, folded: String)) -> Bool] = [
-            { $0.spelled.utf8.elementsEqual(text.utf8) }, { $0.folded == folded }, { last($0.folded) == folded },
-            { $0.folded.hasPrefix(folded) || last($0.folded).hasPrefix(folded) },
-        ]
-        for isMeant in steps {
-            let found = candidates.filter(isMeant).map(\.path)
-            if found.count == 1 { return .one(found[0]) }
-            if found.count > 1 { return .several(found) }
-        }
-        let near = candidates.filter { candidate in
-            isNear(folded, candidate.folded) || isNear(folded, String(last(candidate.folded)))
-        }
-        return .none(near.prefix(3).map(\.spelled))
+    static func taken(_ record: NamedRecord) -> CommandError {
+        CommandError(
+            .failure, code: VaultError.Code.recordExists.description, "there is already an entry '\(record.written)'",
+            advice: "choose another name, or change it with holdfast edit")
     }
 
-    private static func isNear(_ text: String, _ other: String) -> Bool {
-        Suggestion.distance(Array(text.utf8), Array(other.utf8)) <= max(1, other.utf8.count / 3)
+    static func ambiguous(_ text: String, _ found: [NamedRecord]) -> CommandError {
+        let shown = found.prefix(5).map { "'\($0.written)'" }.joined(separator: ", ")
+        let more = found.count > 5 ? " and \(found.count - 5) more" : ""
+        return CommandError(
+            .usage, code: "ambiguous", "'\(Escaping.name(text))' can be any of \(shown)\(more)",
+            advice: "enter more of the name")
+    }
+
+    /// Has the user choose one of several.
+    fileprivate static func pick(
+        _ found: [NamedRecord], _ text: String, _ terminal: borrowing Terminal
+    ) throws(CommandError) -> NamedRecord {
+        guard found.count <= most else { throw ambiguous(text, found) }
+        for (number, record) in found.enumerated() { try terminal.write("\(number + 1)  \(record.written)\n") }
+        while true {
+            let answer = try terminal.readAnswer(prompt: "Which one? 1 to \(found.count), or Enter for none: ")
+            if answer.isEmpty { throw cancelled }
+            if let number = Int(answer), found.indices.contains(number - 1) { return found[number - 1] }
+        }
+    }
+
+    /// Adds the name to the errors that are about it.
+    static func explaining<R: ~Copyable>(
+        _ record: NamedRecord, _ body: () throws(CommandError) -> R
+    ) throws(CommandError) -> R {
+        do throws(CommandError) { return try body() } catch { throw named(error, record) }
+    }
+
+    static func named(_ error: CommandError, _ record: NamedRecord) -> CommandError {
+        var error = error
+        switch error.code {
+        case VaultError.Code.recordNotFound.description:
+            error.what = "there is no entry '\(record.written)'"
+        case VaultError.Code.recordExists.description:
+            error.what = "there is already an entry '\(record.written)'"
+        default: break
+        }
+        return error
     }
 }
 
 /// An item and where it was found.
 struct FoundItem: ~Copyable {
-    let path: RecordPath
+    let record: NamedRecord
     var item: Item
+
+    var path: RecordPath { record.path }
 
     /// The item once more, as it was read.
     borrowing func duplicate() throws(CommandError) -> Item {
@@ -62,122 +303,5 @@ struct FoundItem: ~Copyable {
                 try Item(parsing: bytes, sequence: item.sequence, isOfValue: item.isOfValue)
             }
         } catch { throw CommandError(error) }
-    }
-}
-
-extension ItemAccess {
-    /// Reads the item that a text names.
-    /// - Throws: `recordNotFound`, which says what may have been meant; `ambiguous`.
-    func find(_ text: String, in collection: String?) throws(CommandError) -> FoundItem {
-        if let path = RecordPath(collection: collection ?? Options.defaultCollection, name: text) {
-            do throws(CommandError) { return FoundItem(path: path, item: try item(path)) } catch {
-                guard error.code == VaultError.Code.recordNotFound.description else { throw error }
-            }
-        }
-        let path = try resolve(text, in: collection)
-        return FoundItem(path: path, item: try item(path))
-    }
-
-    /// As ``find(_:in:)``, without reading it.
-    func resolve(_ text: String, in collection: String?) throws(CommandError) -> RecordPath {
-        try ItemNames.resolve(text, in: collection, among: try paths())
-    }
-}
-
-extension ItemNames {
-    /// The one record that a text means.
-    /// - Throws: `ambiguous`, `recordNotFound`, with what was near.
-    static func resolve(
-        _ text: String, in collection: String?, among all: [RecordPath]
-    ) throws(CommandError) -> RecordPath {
-        switch find(text, in: collection, among: all) {
-        case .one(let path): return path
-        case .several(let paths):
-            let shown = paths.prefix(5).map { "'\(Escaping.name(ItemNames.path($0)))'" }.joined(separator: ", ")
-            let more = paths.count > 5 ? " and \(paths.count - 5) more" : ""
-            throw CommandError(
-                .usage, code: "ambiguous", "'\(Escaping.name(text))' can be any of \(shown)\(more)",
-                advice: "enter more of the name")
-        case .none(let near):
-            let shown = near.map { "'\(Escaping.name($0))'" }.joined(separator: " or ")
-            throw CommandError(
-                .notFound, code: VaultError.Code.recordNotFound.description, "no item '\(Escaping.name(text))'",
-                advice: near.isEmpty ? "holdfast find WORD searches fields and tags too" : "did you mean \(shown)?")
-        }
-    }
-}
-
-extension ItemAccess {
-    /// The record that a whole name means: the one of this name, or, where the command line names no collection, the one with this path
-    /// (`work/vpn`), as lists and completions show it. Nothing is guessed.
-    /// - Throws: `invalidName`; `ambiguous` where records of two collections have this path.
-    func whole(_ name: String) throws(CommandError) -> RecordPath {
-        let path = try Naming.check(name, arguments.collection)
-        guard !arguments.contains(Options.collection.option), name.contains("/") else { return path }
-        let all = try paths()
-        guard !all.contains(path) else { return path }
-        let spelled = all.filter { ItemNames.path($0).utf8.elementsEqual(name.utf8) }
-        return spelled.isEmpty ? path : try ItemNames.resolve(name, in: nil, among: spelled)
-    }
-
-    /// Runs a command that takes whole names. Where there is no record of the name, its error says which may have been meant.
-    func naming<R>(
-        _ name: String, in collection: String, _ body: () throws(CommandError) -> R
-    ) throws(CommandError) -> R {
-        do throws(CommandError) { return try Naming.explaining(name, collection, body) } catch {
-            guard error.code == VaultError.Code.recordNotFound.description, let paths = try? paths() else {
-                throw error
-            }
-            var error = error
-            let folded = name.lowercased()
-            // In another collection under this very name, or as an item's other commands would find it.
-            let elsewhere = paths.filter { $0.name.utf8.elementsEqual(name.utf8) }
-            if elsewhere.contains(where: { $0.collection == OpenItems.inbox }) {
-                error.advice = "it is in the inbox: holdfast inbox accept makes it a record"
-                throw error
-            }
-            let near: [String] =
-                switch elsewhere.isEmpty ? ItemNames.find(folded, in: nil, among: paths) : .several(elsewhere) {
-                case .one(let path): [Naming.record(path.name, path.collection)]
-                case .several(let paths): paths.prefix(3).map { Naming.record($0.name, $0.collection) }
-                case .none(let near): near.map { "\"\(Escaping.name($0))\"" }
-                }
-            if !near.isEmpty {
-                error.advice = "this command takes whole names; did you mean \(near.joined(separator: " or "))?"
-            }
-            throw error
-        }
-    }
-
-    /// Checks before anything is typed that a name is free.
-    /// - Throws: `recordExists`, `invalidName`.
-    func requireFree(_ name: String, in collection: String) throws(CommandError) -> RecordPath {
-        let path = try Naming.check(name, collection)
-        if try paths().contains(path) {
-            throw CommandError(
-                .failure, code: VaultError.Code.recordExists.description,
-                "there is already an item \(Naming.record(name, collection))",
-                advice: "choose another name, or change it with holdfast edit")
-        }
-        return path
-    }
-}
-
-extension Item {
-    /// The field that a text on the command line names: by its label in any case, or by the beginning of one label alone.
-    /// - Throws: `fieldNotFound`, which says what the item has.
-    borrowing func named(_ text: String) throws(CommandError) -> Field {
-        if let field = field(text) { return field }
-        let folded = text.lowercased()
-        let all = fields
-        let found = all.filter { $0.label.lowercased().hasPrefix(folded) }
-        if found.count == 1 { return found[0] }
-        let labels = all.map { "'\(Escaping.name($0.label))'" }.joined(separator: ", ")
-        let near = Suggestion.nearest(to: folded, among: all.map { $0.label.lowercased() })
-        let index = near.flatMap { near in all.firstIndex { $0.label.lowercased() == near } }
-        throw CommandError(
-            .notFound, code: "fieldNotFound", "no field '\(Escaping.name(text))' in this item",
-            advice: index.map { "did you mean '\(Escaping.name(all[$0].label))'?" }
-                ?? (labels.isEmpty ? "it has no fields" : "it has \(labels)"))
     }
 }

@@ -47,6 +47,17 @@ package enum Format {
         return seconds < 120 ? "\(seconds) s" : "\((seconds + 59) / 60) min"
     }
 
+    /// How long ago something was: `5 minutes`, `3 days`; the time itself where the clock does not agree.
+    static func age(milliseconds: Int64, now: Int64 = WallClock.milliseconds) -> String {
+        let seconds = (now - milliseconds) / 1000
+        guard seconds >= 0 else { return localTime(milliseconds: milliseconds) }
+        let units: [(Int64, String)] = [
+            (365 * 86_400, "year"), (30 * 86_400, "month"), (86_400, "day"), (3600, "hour"), (60, "minute"),
+        ]
+        guard let (size, noun) = units.first(where: { seconds >= $0.0 }) else { return "now" }
+        return count(seconds / size, noun)
+    }
+
     /// A time as RFC 3339 in UTC; nil when it is out of range.
     static func timestamp(milliseconds: Int64) -> String? {
         unsafe format(milliseconds, "%Y-%m-%dT%H:%M:%SZ") { unsafe gmtime_r($0, $1) }

@@ -1,4 +1,4 @@
-internal import HoldfastAgent
+internal import Items
 
 /// Makes text from elsewhere harmless to look at: record names, paths, arguments.
 package enum Escaping {

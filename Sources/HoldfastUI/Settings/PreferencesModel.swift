@@ -15,7 +15,7 @@ public final class PreferencesModel {
     @ObservationIgnored var onChange: @MainActor (Preferences) async -> Void = { _ in }
 
     /// The collection that faces keep their own records in; ``VaultModel`` does not show it.
-    nonisolated static let collection = ".holdfast"
+    nonisolated static let collection = EntryPath.settingsCollection
 
     /// - Parameters:
     ///   - vault: Where the preferences are kept.

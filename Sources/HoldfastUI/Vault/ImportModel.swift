@@ -156,7 +156,7 @@ public final class ImportModel {
     ) async -> Result<Void, VaultError> {
         Result { () throws(VaultError) in
             try VaultModel.checkCollection(VaultItem.ID(collection: collection, name: ""))
-            try plan.store(in: store, collection: collection) { steps.yield($0) }
+            try plan.store(in: store) { steps.yield($0) }
         }
     }
 }
@@ -204,7 +204,9 @@ final class ImportFile: Sendable {
             default: throw error
             }
         }
-        return .plan(try ImportPlan(imported, prefix: "", into: store, collection: collection), notes: imported.notes)
+        return .plan(
+            try ImportPlan(imported, into: store, folder: collection == Vault.defaultCollection ? "" : collection),
+            notes: imported.notes)
     }
 
     private func read(_ password: RawSpan, _ key: borrowing SecretBytes?) throws(ImportError) -> Imported {
@@ -219,7 +221,7 @@ extension ImportModel.Plan {
         var (added, duplicates): ([String], [String]) = ([], [])
         for step in plan.steps {
             switch step {
-            case .add(_, let name): added.append(name)
+            case .add(_, let entry): added.append(entry.short)
             case .duplicate(let item, _): duplicates.append(item.name)
             }
         }

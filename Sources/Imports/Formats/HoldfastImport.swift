@@ -3,7 +3,7 @@ internal import Items
 internal import VaultCore
 internal import VaultFormat
 
-/// Our own export in plain text, `holdfast export --plain`. Items of collections other than the default one become a group.
+/// Our own export in plain text, `holdfast export --plain`. Each item keeps its place.
 package enum HoldfastImport {
     /// What the member `format` of the file says.
     package static let format = "holdfast-items"
@@ -35,10 +35,11 @@ package enum HoldfastImport {
         }
         let kind = ItemKind(word: word)
         if kind == nil { result.note(place, "a kind of a newer version; the item is imported as a note") }
-        let group = collection == Vault.defaultCollection ? [] : [collection]
+        let origin = EntryPath(collection: collection, name: name)
         let item = try ImportedItem(
-            kind ?? .note, path: group + name.split(separator: "/").map(String.init), place: place,
+            kind ?? .note, path: ImportedItem.parts(of: origin), place: place,
             created: try document.text(node["created"]).flatMap(ForeignTime.milliseconds))
+        item.keep(origin: origin.text)
         for field in fields { try read(field, document, item, &result) }
         if let notes = try value(node["notes"], document, place) { try item.addNotes(notes) }
         for tag in node["tags"]?.elements ?? [] {

@@ -36,11 +36,11 @@ package struct KDBXExport: ~Copyable {
             try write("</Group>")
         }
         for entry in entries.items {
-            try entry.withItem { item throws(ImportError) in try append(item, title: entry.name) }
+            try entry.withItem { item throws(ImportError) in try append(item, title: entry.name, entry.origin) }
         }
     }
 
-    private mutating func append(_ item: borrowing Item, title: String) throws(ImportError) {
+    private mutating func append(_ item: borrowing Item, title: String, _ origin: String?) throws(ImportError) {
         try write("<Entry><UUID>")
         try writeID(item.id.bytes)
         try write("</UUID>")
@@ -51,7 +51,8 @@ package struct KDBXExport: ~Copyable {
             try write("</Tags>")
         }
         try write(string: "Title", text: title)
-        var used: Set<String> = ["Title"]
+        if let origin { try write(string: KeePassTree.originKey, text: origin) }
+        var used: Set<String> = ["Title", KeePassTree.originKey]
         for field in item.fields {
             let key = KDBXExport.key(field, &used)
             let file = try item.withFile(of: field) { name, content throws(ImportError) in
@@ -167,10 +168,13 @@ package final class KDBXGroup {
     /// An item to be written.
     package final class Entry {
         let name: String
+        /// Where it was, if group and title do not say it.
+        let origin: String?
         private let item: Item
 
-        init(_ name: String, _ item: consuming Item) {
+        init(_ name: String, origin: String?, _ item: consuming Item) {
             self.name = name
+            self.origin = origin
             self.item = item
         }
 
@@ -184,11 +188,12 @@ package final class KDBXGroup {
     package init(_ name: String = "") { self.name = name }
 
     /// Puts an item into the group of its path.
-    package func add(_ path: String, _ item: consuming Item) {
-        let parts = path.split(separator: "/").map(String.init)
+    /// - Parameter written: How the entry is written among all of the vault; two that look the same are told apart by it.
+    package func add(_ entry: EntryPath, written: String? = nil, _ item: consuming Item) {
+        let parts = ImportedItem.parts(of: entry)
         var group = self
-        for part in parts.dropLast().prefix(32) {
-            if let known = group.children.first(where: { $0.name == part }) {
+        for part in parts.dropLast() {
+            if let known = group.children.first(where: { $0.name.utf8.elementsEqual(part.utf8) }) {
                 group = known
             } else {
                 let new = KDBXGroup(part)
@@ -196,7 +201,9 @@ package final class KDBXGroup {
                 group = new
             }
         }
-        group.items.append(Entry(parts.last ?? path, item))
+        let isSaid = ImportedItem.isSaid(entry) && written ?? entry.short == entry.short
+        let origin = isSaid ? nil : entry.text
+        group.items.append(Entry(parts.last ?? entry.name, origin: origin, item))
     }
 }
 

@@ -138,7 +138,10 @@ package enum KeePassTree {
     }
 
     /// Fields that every entry has.
-    private static let standard: Set = ["Title", "UserName", "Password", "URL", "Notes"]
+    private static let standard: Set = ["Title", "UserName", "Password", "URL", "Notes", originKey]
+
+    /// The string that says where an entry was in a vault of ours, where group and title alone do not.
+    static let originKey = "holdfast.path"
 
     private static func entries(_ node: XMLNode) -> Int {
         node.all("Entry").count + node.all("Group").reduce(0) { $0 + entries($1) }
@@ -167,6 +170,7 @@ package enum KeePassTree {
             let notes = try memory { () throws(SecretMemoryError) in try SecretBytes(copying: notes) }
             try item.addNotes(notes)
         }
+        if let origin = string(originKey)?.openText { item.keep(origin: origin) }
         let codes = try KeePassCodes.add(strings, to: item, &result)
         for field in strings {
             let key = field["Key"]?.openText ?? ""

@@ -1,5 +1,6 @@
 import AgentMessages
 import HoldfastAgent
+import Items
 import Testing
 
 /// Which question is asked when.

@@ -146,9 +146,10 @@ final class Scene {
         try client.put(read, as: path, replacing: read.sequence)
         #expect(try client.item(path).history.count == 1)
         _ = try (client.tags(), client.find("", in: collection))
-        #expect(try client.discard(path, seconds: 60, withValues: false))
+        #expect(try client.discard(path, seconds: 60))
         let entry = try #require(try client.trash().first { $0.name == path.name })
-        try client.restore(entry.key, as: name(23))
+        let back = RecordPath(collection: entry.key.collection, name: name(23))
+        try client.restore(entry.key, as: back)
         _ = try client.trash()
     }
 
