@@ -100,9 +100,11 @@ import Testing
         let child = try sandbox.sandbox.start(
             "edit", "mail", on: terminal, environment: sandbox.variables.merging(variables) { $1 })
         try terminal.wait(for: "Passcode: ")
-        terminal.type("wrong one\n")
+        terminal.type("\u{4}")
         try terminal.wait(for: "Press Enter to edit again, or type discard: ")
         terminal.type("\n")
+        try terminal.wait(for: "Passcode: ")
+        terminal.type("wrong one\n")
         try terminal.wait(for: "Passcode: ")
         terminal.type(Prepared.passcode + "\n")
         try terminal.wait(for: "Changed")

@@ -114,14 +114,15 @@ private func enroll(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     try Unlocking.refuseChangeEarly(vault)
     if !insists { try requirePhrase(vault) }
     try vaultCall { try vault.requireChip() }
-    let passcode = try input.passcode()
     if insists {
-        try PassingNote.show("Sealing a key in the TPM ...") { () throws(CommandError) in
+        try Unlocking.withPasscode(input, vault, note: "Sealing a key in the TPM ...") {
+            passcode throws(CommandError) in
             try vaultCall {
                 try vault.enrollHardware(passcode: passcode, spending: vault.burnAttempt(), insisting: true)
             }
         }
     } else {
+        let passcode = try Unlocking.checkedPasscode(input, vault)
         let phrase = try input.phrase()
         try PassingNote.show("Sealing a key in the TPM ...") { () throws(CommandError) in
             try vaultCall {
@@ -155,7 +156,7 @@ private func enrollOwner(_ step: OwnerStep, _ arguments: Arguments) throws(Comma
     if let why = OwnerAuthenticator.standard.capability(of: step).why {
         throw .failure("ownerUnavailable", "\(why); holdfast doctor says what to do. Nothing was changed")
     }
-    let passcode = try input.passcode()
+    let passcode = try Unlocking.checkedPasscode(input, vault)
     let keeps = arguments[Options.keepsOnDisk] || arguments[Options.keep]
     try changeRules(passcode, vault) { policy throws(VaultError) in
         try policy.take(step, keeps: keeps)
@@ -230,7 +231,7 @@ func removeMethod(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let hasPhrase = try vaultCall { try vault.status() }.hasRecoveryPhrase
     let asksPhrase = isKept && !arguments[Options.insist] && hasPhrase
     if asksPhrase { try input.requirePhraseSource() }
-    let passcode = try input.passcode()
+    let passcode = try Unlocking.checkedPasscode(input, vault)
     if isKept {
         if asksPhrase {
             Output.note("The vault gets new keys. Enter its recovery phrase to keep it (--insist loses it).")
@@ -256,8 +257,8 @@ private func removeFromHardware(_ arguments: Arguments) throws(CommandError) -> 
         throw .failure("notEnrolled", "the passcode is not under a TPM; nothing was changed")
     }
     try Unlocking.refuseChangeEarly(vault)
-    let passcode = try input.passcode()
-    try PassingNote.show("Taking the passcode out of the TPM ...") { () throws(CommandError) in
+    try Unlocking.withPasscode(input, vault, note: "Taking the passcode out of the TPM ...") {
+        passcode throws(CommandError) in
         try vaultCall { try vault.removeHardware(passcode: passcode, spending: vault.burnAttempt()) }
     }
     Output.remark("The passcode no longer needs the TPM. Attempts are now counted in the vault's files.")

@@ -30,10 +30,19 @@ private func setPIN(_ arguments: Arguments) throws(CommandError) -> ExitCode {
             "hardwareUnavailable", "no TPM was found (/dev/tpmrm0, or $HOLDFAST_TPM); nothing was changed")
     }
     try vaultCall { try vault.requireChip() }
-    let passcode = try input.passcode()
-    let pin = try input.newPIN()
-    try PassingNote.show("Sealing a key in the TPM ...") { () throws(CommandError) in
-        try vaultCall { try vault.enrollPIN(pin, passcode: passcode, spending: vault.burnAttempt()) }
+    let passcode = try Unlocking.checkedPasscode(input, vault)
+    while true {
+        let pin = try input.newPIN()
+        do throws(CommandError) {
+            try PassingNote.show("Sealing a key in the TPM ...") { () throws(CommandError) in
+                try vaultCall { try vault.enrollPIN(pin, passcode: passcode, spending: vault.burnAttempt()) }
+            }
+            break
+        } catch {
+            // One that everybody tries first: no attempt was spent.
+            guard error.code == VaultError.Code.invalidPasscode.description, !input.namesPIN else { throw error }
+            Output.note(error.what)
+        }
     }
     let policy = try vaultCall { try vault.status() }.policy
     let end = policy.selfDestruct ? "the vault is destroyed" : "it no longer works"
@@ -50,8 +59,7 @@ func removePIN(_ arguments: Arguments) throws(CommandError) -> ExitCode {
         throw .failure("notEnrolled", "this vault has no PIN; nothing was changed")
     }
     try Unlocking.refuseChangeEarly(vault)
-    let passcode = try input.passcode()
-    try PassingNote.show("Removing the PIN ...") { () throws(CommandError) in
+    try Unlocking.withPasscode(input, vault, note: "Removing the PIN ...") { passcode throws(CommandError) in
         try vaultCall { try vault.removePIN(passcode: passcode, spending: vault.burnAttempt()) }
     }
     if vault.owesHardware {

@@ -23,8 +23,8 @@ private func issuePhrase(_ arguments: Arguments) throws(CommandError) -> ExitCod
     let delivery = try PhraseDelivery(arguments)
     let vault = try Unlocking.find(arguments)
     try Unlocking.refuseChangeEarly(vault)
-    let passcode = try input.passcode()
-    let phrase = try newPhrase(delivery, vault, passcode)
+    let passcode = try Unlocking.checkedPasscode(input, vault, evenOfDescriptor: true)
+    let phrase = try newPhrase(delivery)
     try PassingNote.show("Storing the new phrase ...") { () throws(CommandError) in
         try vaultCall { try vault.enrollRecoveryPhrase(phrase, passcode: passcode, spending: vault.burnAttempt()) }
     }
@@ -38,7 +38,7 @@ private func issuePhrase(_ arguments: Arguments, atDevice vault: Vault) throws(C
     try vaultCall { try vault.requireClaimedHardware() }
     let delivery = try PhraseDelivery(arguments)
     let phrase = try vaultCall { try Vault.newRecoveryPhrase() }
-    try delivery.deliver(phrase)
+    try delivery.deliverConfirmed(phrase, else: "nothing was changed")
     try vaultCall {
         try vault.enrollRecoveryPhrase(phrase, proving: vault.proveNobody(), canAskOwner: false)
     }
@@ -48,13 +48,8 @@ private func issuePhrase(_ arguments: Arguments, atDevice vault: Vault) throws(C
     return .done
 }
 
-/// A new phrase, handed over. One that will not count must not be shown, so the passcode is checked before.
-func newPhrase(
-    _ delivery: PhraseDelivery, _ vault: Vault, _ passcode: borrowing SecretBytes
-) throws(CommandError) -> RecoveryPhrase {
-    try PassingNote.show("Checking the passcode ...") { () throws(CommandError) in
-        try vaultCall { try vault.verify(passcode: passcode, spending: vault.burnAttempt()) }
-    }
+/// A new phrase, handed over. One that will not count must not be shown: the passcode is checked before.
+func newPhrase(_ delivery: PhraseDelivery) throws(CommandError) -> RecoveryPhrase {
     let phrase = try vaultCall { try Vault.newRecoveryPhrase() }
     try delivery.deliverConfirmed(phrase, else: "nothing was changed")
     return phrase
@@ -77,8 +72,8 @@ func removePhrase(_ arguments: Arguments) throws(CommandError) -> ExitCode {
                 + "it anyway. Nothing was changed")
     }
     try Unlocking.refuseChangeEarly(vault)
-    let passcode = try input.passcode()
-    try PassingNote.show("Removing the recovery phrase ...") { () throws(CommandError) in
+    try Unlocking.withPasscode(input, vault, note: "Removing the recovery phrase ...") {
+        passcode throws(CommandError) in
         try vaultCall {
             try vault.removeRecoveryPhrase(passcode: passcode, spending: vault.burnAttempt(), insisting: true)
         }

@@ -44,8 +44,7 @@ private func claim(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let vault = try Unlocking.find(arguments)
     try Unlocking.refuseEarly(vault)
     let isNeeded = vault.leavesHardware
-    let passcode = try input.passcode()
-    try PassingNote.show("Checking the passcode ...") { () throws(CommandError) in
+    try Unlocking.withPasscode(input, vault) { passcode throws(CommandError) in
         try vaultCall { try vault.claimHardware(passcode: passcode, spending: vault.burnAttempt()) }
     }
     return told(isNeeded)
@@ -97,8 +96,8 @@ private func leave(_ arguments: Arguments) throws(CommandError) -> ExitCode {
             + "that vault no longer exists, an old PIN or passcode still opens an old copy of the header on this machine. "
             + "If this folder is the vault itself, use holdfast hardware claim instead.",
         word: "copy")
-    let passcode = try input.passcode()
-    let left = try PassingNote.show("Making this a separate vault ...") { () throws(CommandError) in
+    let left = try Unlocking.withPasscode(input, vault, note: "Making this a separate vault ...") {
+        passcode throws(CommandError) in
         try vaultCall { try vault.leaveHardware(passcode: passcode, spending: vault.burnAttempt()) }
     }
     if left.pinWasRemoved { Output.note("NOTE: the PIN was removed here; set another one with holdfast enroll pin") }

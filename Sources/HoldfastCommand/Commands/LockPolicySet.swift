@@ -44,8 +44,8 @@ private func setPolicy(_ arguments: Arguments) throws(CommandError) -> ExitCode 
         Output.note(
             "NOTE: the TPM's limit cannot be changed, so the PIN is removed (set another one with holdfast enroll pin)")
     }
-    let passcode = try input.passcode()
-    let changed = try PassingNote.show("Changing the policy ...") { () throws(CommandError) in
+    let changed = try Unlocking.withPasscode(input, vault, note: "Changing the policy ...") {
+        passcode throws(CommandError) in
         try vaultCall {
             try vault.changePolicy(passcode: passcode, spending: vault.burnAttempt()) { policy throws(VaultError) in
                 try change(&policy, settings, linter)

@@ -32,7 +32,7 @@ private func changePasscode(_ arguments: Arguments) throws(CommandError) -> Exit
     try input.requirePasscodeSource()
     let vault = try Unlocking.find(arguments)
     try Unlocking.refuseChangeEarly(vault)
-    let current = try input.passcode("Current passcode: ")
+    let current = try Unlocking.checkedPasscode(input, vault, prompt: "Current passcode: ")
     let new = try input.newPasscode(takingWeak: arguments[Options.weak])
     guard !new.isEqual(to: current) else {
         throw .failure("samePasscode", "the new passcode is the same as the old one; nothing was changed")
@@ -55,9 +55,11 @@ private func rekey(_ arguments: Arguments, _ input: SecretInput) throws(CommandE
     let delivery = try keepsPhrase ? nil : PhraseDelivery(arguments)
     let vault = try Unlocking.find(arguments)
     try Unlocking.refuseChangeEarly(vault)
-    let current = try input.passcode("Current passcode: ")
+    // Of a descriptor too, where a phrase is shown: one that will not count must not be.
+    let current = try Unlocking.checkedPasscode(
+        input, vault, prompt: "Current passcode: ", evenOfDescriptor: delivery != nil)
     let new = try input.newPasscode(takingWeak: arguments[Options.weak])
-    let phrase = try keptOrNewPhrase(input, delivery, vault, current)
+    let phrase = if let delivery { try newPhrase(delivery) } else { try input.phrase() }
     let hadPIN = try vaultCall { try vault.status() }.hasPIN
     try PassingNote.show("Making new keys ...") { () throws(CommandError) in
         try vaultCall {
@@ -71,14 +73,6 @@ private func rekey(_ arguments: Arguments, _ input: SecretInput) throws(CommandE
     try finishRekey(vault)
     Output.remark("The passcode was changed, and everything has new keys.")
     return .done
-}
-
-/// The current phrase as entered, or a new one that was delivered.
-private func keptOrNewPhrase(
-    _ input: SecretInput, _ delivery: PhraseDelivery?, _ vault: Vault, _ current: borrowing SecretBytes
-) throws(CommandError) -> RecoveryPhrase {
-    guard let delivery else { return try input.phrase() }
-    return try newPhrase(delivery, vault, current)
 }
 
 /// Moves what is still under older keys.

@@ -19,9 +19,8 @@ private func verifyPasscode(_ arguments: Arguments) throws(CommandError) -> Exit
     let input = SecretInput(arguments)
     try input.requirePasscodeSource()
     let vault = try Unlocking.find(arguments)
-    try Unlocking.refuseEarly(vault)
-    let passcode = try input.passcode()
-    try PassingNote.show("Checking the passcode ...") { () throws(CommandError) in
+    let status = try Unlocking.refuseEarly(vault)
+    try Unlocking.withPasscode(input, vault, status) { passcode throws(CommandError) in
         try vaultCall { try vault.verify(passcode: passcode, spending: vault.burnAttempt()) }
     }
     let remaining = try vaultCall { try vault.status() }.remainingAttempts

@@ -69,17 +69,16 @@ private func change(_ change: SelfDestruct.Change, _ arguments: Arguments) throw
     let wanted = max(arguments[Options.countdown] ?? 0, Int(policy.selfDestructCountdown))
     let agent = AgentAccess.holder(arguments, for: .seconds(wanted))
     let own = OwnChange(SelfDestructSwitch(vault: vault, countdown: .seconds(wanted)))
-    try take(change, agent, own, policy, input, arguments)
+    try take(change, agent, own, vault, policy, input, arguments)
     return try tell(vault, changed: true, arguments)
 }
 
 /// Authenticates, asks, waits, authenticates again.
 private func take(
-    _ change: SelfDestruct.Change, _ agent: AgentChange?, _ own: OwnChange, _ policy: VaultPolicy,
+    _ change: SelfDestruct.Change, _ agent: AgentChange?, _ own: OwnChange, _ vault: Vault, _ policy: VaultPolicy,
     _ input: SecretInput, _ arguments: Arguments
 ) throws(CommandError) {
-    let first = try input.passcode()
-    let holder: any ChangeHolder = try PassingNote.show("Checking the passcode ...") { () throws(CommandError) in
+    let holder: any ChangeHolder = try Unlocking.withPasscode(input, vault) { first throws(CommandError) in
         try vaultCall {
             if let agent {
                 do {

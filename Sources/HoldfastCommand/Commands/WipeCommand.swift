@@ -83,8 +83,7 @@ private func wipe(
             return try vault.wipe(proving: vault.proveNobody(), canAskOwner: false, announce: announce)
         }
     }
-    let passcode = try input.passcode()
-    return try PassingNote.show("Checking the passcode ...") { () throws(CommandError) in
+    return try Unlocking.withPasscode(input, vault) { passcode throws(CommandError) in
         try vaultCall { try vault.wipe(passcode: passcode, spending: vault.burnAttempt(), announce: announce) }
     }
 }

@@ -10,13 +10,21 @@ enum Confirmation {
     }
 
     /// Tells what will happen and waits for a word to be typed; with `--yes` does nothing.
-    /// - Throws: `cancelled` for anything but the word.
+    /// - Throws: As ``wait(_:for:on:)``.
     static func ask(_ arguments: Arguments, _ text: String, word: String) throws(CommandError) {
         guard !arguments[Options.yes] else { return }
         guard let terminal = Terminal() else { throw .usage("no terminal to confirm on") }
         try terminal.write(Escaping.sentence(text) + "\n")
-        guard try terminal.readAnswer(prompt: "Type \(word) to continue: ") == word else {
-            throw .failure("cancelled", "cancelled; nothing was changed")
+        try wait("Type \(word) to continue: ", for: word, on: terminal)
+    }
+
+    /// Waits for a word, in any case; `y` is `yes`. Anything else asks again: a slip must not undo what was typed before.
+    /// - Throws: `interrupted` after Ctrl-C; `cancelled` at an end of input.
+    static func wait(_ prompt: String, for word: String, on terminal: borrowing Terminal) throws(CommandError) {
+        while true {
+            let answer = try terminal.readAnswer(prompt: prompt).lowercased().filter { !$0.isWhitespace }
+            if answer == word || (word == "yes" && answer == "y") { return }
+            try terminal.write("Only \(word) continues; press Ctrl-C to cancel.\n")
         }
     }
 }

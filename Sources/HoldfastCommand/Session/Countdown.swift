@@ -25,10 +25,14 @@ enum Countdown {
     static func wait(
         _ holder: some ChangeHolder, _ change: SelfDestruct.Change
     ) throws(CommandError) {
-        let watch = try SignalWatch(Terminal.watched)
         // Nothing that is typed meanwhile tears the line of the countdown, or waits for the next program.
-        let silence = Silence()
-        defer { silence.end() }
+        try Silence.hold { () throws(CommandError) in try count(holder, change) }
+    }
+
+    private static func count(
+        _ holder: some ChangeHolder, _ change: SelfDestruct.Change
+    ) throws(CommandError) {
+        let watch = try SignalWatch(Terminal.watched)
         let total = holder.countdown
         let label = "Turning \(change == .enable ? "on" : "off") self-destruct; press Ctrl-C to cancel"
         try Progress.show(label) { progress throws(CommandError) in
@@ -50,49 +54,10 @@ enum Countdown {
                     throw CommandError(.interrupted, code: "cancelled", "cancelled; nothing was changed")
                 }
                 // The vault's clock goes on while the process is stopped.
-                silence.pause()
+                Silence.pause()
                 watch.stop()
-                silence.resume()
+                Silence.resume()
             }
-        }
-    }
-
-    /// The terminal, if there is one, without echo.
-    private struct Silence: ~Copyable {
-        private let terminal: Terminal?
-        private let echo: Echo?
-
-        init() {
-            switch Terminal() {
-            case .some(let terminal):
-                echo = Silence.isInFront(terminal) ? try? Echo(terminal.descriptor, isShown: false) : nil
-                self.terminal = consume terminal
-            case .none:
-                echo = nil
-                terminal = nil
-            }
-        }
-
-        func pause() { if isInFront { echo?.restore() } }
-
-        func resume() { if isInFront { try? echo?.turnOff() } }
-
-        /// What was typed is dropped.
-        func end() {
-            resume()
-            pause()
-        }
-
-        private var isInFront: Bool {
-            switch terminal {
-            case .some(let terminal): Silence.isInFront(terminal)
-            case .none: false
-            }
-        }
-
-        /// Whoever changes the settings of a terminal from the background is stopped.
-        private static func isInFront(_ terminal: borrowing Terminal) -> Bool {
-            tcgetpgrp(terminal.descriptor) == getpgrp()
         }
     }
 

@@ -58,8 +58,7 @@ func addDeviceSlot(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     try input.requirePasscodeSource()
     let vault = try Unlocking.find(arguments)
     try Unlocking.refuseChangeEarly(vault)
-    let passcode = try input.passcode()
-    try PassingNote.show("Checking the passcode ...") { () throws(CommandError) in
+    try Unlocking.withPasscode(input, vault) { passcode throws(CommandError) in
         try vaultCall {
             let proof = try vault.unlockProving(passcode: passcode, spending: vault.burnAttempt())
             try vault.change(to: LevelWish(.device), proving: proof)

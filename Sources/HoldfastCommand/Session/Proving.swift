@@ -21,9 +21,7 @@ extension Unlocking {
             proof = try vaultCall { try vault.unlockProving(phrase: phrase, evenIfDamaged: evenIfDamaged) }
         } else {
             let status = try refuseEarly(vault)
-            tellOfPasscode(arguments, vault, status)
-            let passcode = try input.passcode()
-            proof = try PassingNote.show("Checking the passcode ...") { () throws(CommandError) in
+            proof = try withPasscode(input, vault, status) { passcode throws(CommandError) in
                 try vaultCall {
                     try vault.unlockProving(passcode: passcode, spending: burn(vault), evenIfDamaged: evenIfDamaged)
                 }
@@ -42,9 +40,9 @@ extension Unlocking {
             try refuseIdentityPhrase(phrase, vault)
             return ProofCarrier(try vaultCall { try vault.prove(phrase: phrase) })
         }
-        try refuseEarly(vault)
-        let passcode = try input.passcode("Enter the vault's passcode to confirm: ")
-        let proof = try PassingNote.show("Checking the passcode ...") { () throws(CommandError) in
+        let status = try refuseEarly(vault)
+        let proof = try withPasscode(input, vault, status, prompt: "Enter the vault's passcode to confirm: ") {
+            passcode throws(CommandError) in
             try vaultCall { try vault.prove(passcode: passcode, spending: burn(vault)) }
         }
         return ProofCarrier(proof)

@@ -20,37 +20,51 @@ extension Unlocking {
     }
 
     /// Asks for the PIN where the vault has one for this machine's chip, else for the passcode, and opens with what came. On
-    /// the terminal an empty PIN means the passcode, and so does one that the chip answers for no more.
-    /// - Parameter status: Read before the first question. It is read again where the PIN was refused, which spends an
+    /// the terminal an empty PIN means the passcode, and so does one that the chip answers for no more; a wrong one is asked for
+    /// again as far as ``SecretTries`` goes.
+    /// - Parameter status: Read before the first question. It is read again where a PIN was refused, which spends an
     ///   attempt.
-    static func ask<R>(
+    static func ask<R: ~Copyable>(
         _ arguments: Arguments, _ vault: Vault, _ status: Vault.Status,
         _ open: (UnlockSecret, borrowing SecretBytes) throws(CommandError) -> R
     ) throws(CommandError) -> R {
         let input = SecretInput(arguments)
-        var status = status
-        if asksPIN(arguments, vault, status) {
-            switch try input.pin() {
-            case .none: break
-            case .some(let pin):
-                do throws(CommandError) { return try open(.pin, pin) } catch {
-                    guard arguments[Options.pinDescriptor] == nil, isOver(error) else { throw error }
+        if arguments[Options.pinDescriptor] != nil { return try open(.pin, input.pin()) }
+        if input.namesPasscode { return try open(.passcode, input.passcode()) }
+        return try Silence.hold { () throws(CommandError) in
+            var tries = try SecretTries(vault)
+            var status = status
+            if asksPIN(arguments, vault, status) {
+                do throws(CommandError) {
+                    let prompt = "PIN (press Enter to use the passcode): "
+                    let opened = try tries.ask(for: .pin, status, prompt: prompt, isEmptyAnAnswer: true) {
+                        pin throws(CommandError) in
+                        try open(.pin, pin)
+                    }
+                    switch consume opened {
+                    case .some(let opened): return opened
+                    case .none: break
+                    }
+                } catch {
+                    guard isOver(error) else { throw error }
                     Output.note(error.message)
-                    status = try vaultCall { try vault.status() }
                 }
+                status = try refuseEarly(vault)
+            }
+            tellOfPasscode(input, vault, status)
+            let opened = try tries.ask(for: .passcode, status, prompt: "Passcode: ") {
+                passcode throws(CommandError) in
+                try open(.passcode, passcode)
+            }
+            switch consume opened {
+            case .some(let opened): return opened
+            case .none: throw .failure("cancelled", "nothing was entered")
             }
         }
-        tellOfPasscode(arguments, vault, status)
-        let passcode = try input.passcode()
-        return try open(.passcode, passcode)
     }
 
     private static func asksPIN(_ arguments: Arguments, _ vault: Vault, _ status: Vault.Status) -> Bool {
-        if arguments[Options.pinDescriptor] != nil { return true }
-        guard arguments[Options.passcodeDescriptor] == nil, !arguments[Options.passcode], Terminal.isThere else {
-            return false
-        }
-        guard status.pinAssurance != nil else { return false }
+        guard !arguments[Options.passcode], status.pinAssurance != nil else { return false }
         let left = vault.remainingAtChip(.pin)
         if left == 0 {
             Output.note("the PIN no longer works on this machine (set another one with holdfast enroll pin)")
@@ -71,9 +85,8 @@ extension Unlocking {
     }
 
     /// The same for the passcode.
-    static func tellOfPasscode(_ arguments: Arguments, _ vault: Vault, _ status: Vault.Status) {
-        guard arguments[Options.passcodeDescriptor] == nil, Terminal.isThere else { return }
-        guard status.hasHardwareShare else { return }
+    static func tellOfPasscode(_ input: SecretInput, _ vault: Vault, _ status: Vault.Status) {
+        guard !input.namesPasscode, Terminal.isThere, status.hasHardwareShare else { return }
         tell(vault.remainingAtChip(.passcode), status, "passcode", then: status.restWithoutPasscode)
     }
 

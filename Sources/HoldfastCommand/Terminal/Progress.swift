@@ -66,9 +66,17 @@ struct Progress {
     }
 }
 
-/// A remark that stands on a terminal's standard error while something runs.
+/// A remark that stands on a terminal's standard error while something runs. After a secret was typed, nothing is shown of what is
+/// typed meanwhile.
 enum PassingNote {
     static func show<R: ~Copyable>(_ text: String, _ body: () throws(CommandError) -> R) throws(CommandError) -> R {
+        guard Terminal.hasAsked else { return try shown(text, body) }
+        return try Silence.hold { () throws(CommandError) in try shown(text, body) }
+    }
+
+    private static func shown<R: ~Copyable>(
+        _ text: String, _ body: () throws(CommandError) -> R
+    ) throws(CommandError) -> R {
         let isShown = Progress.isPossible
         if isShown { try? Output.write(text, to: STDERR_FILENO) }
         defer {

@@ -64,64 +64,84 @@ struct SecretInput {
         throw try missing("the recovery phrase", "--phrase-fd")
     }
 
+    /// Whether the passcode comes from a descriptor, which has it once.
+    var namesPasscode: Bool { passcodeDescriptor != nil }
+
+    /// Likewise the PIN.
+    var namesPIN: Bool { pinDescriptor != nil }
+
     /// The passcode as it is now.
     func passcode(_ prompt: String = "Passcode: ") throws(CommandError) -> SecretBytes {
-        let passcode = try read(passcodeDescriptor, prompt, SecretInput.longestPasscode, "a passcode")
-        guard passcode.count > 0 else { throw SecretInput.emptyPasscode }
-        return passcode
+        while true {
+            let passcode = try read(passcodeDescriptor, prompt, SecretInput.longestPasscode, "a passcode")
+            if passcode.count > 0 { return passcode }
+            guard passcodeDescriptor == nil else { throw SecretInput.emptyPasscode }
+        }
     }
 
     /// A passcode to be set: typed twice on the terminal, where an empty answer has one made of words; one line of the
     /// descriptor.
     /// - Parameter takesWeak: Whether the user insists on one that is guessed at once.
     func newPasscode(takingWeak takesWeak: Bool) throws(CommandError) -> SecretBytes {
-        let passcode = try passcodeDescriptor != nil ? passcode() : typedPasscode()
-        guard !takesWeak, passcode.withBytes({ PasscodeStrength(of: $0).level }) < .weak else { return passcode }
+        guard passcodeDescriptor != nil else { return try typedPasscode(takesWeak) }
+        let passcode = try passcode()
+        guard !takesWeak, SecretInput.isWeak(passcode) else { return passcode }
         throw .failure(
             "weakPasscode",
-            "anyone with a copy of the vault guesses this passcode at once; nothing was changed. Choose a longer one "
-                + "(holdfast generate --words 6 makes one), or insist with \(Options.weak.option.spelled)")
+            "\(SecretInput.weakness); nothing was changed. Choose a longer one "
+                + "(holdfast generate --words \(SecretInput.madeWords.count) makes one), or insist with \(Options.weak.option.spelled)"
+        )
     }
 
-    private func typedPasscode() throws(CommandError) -> SecretBytes {
+    private static func isWeak(_ passcode: borrowing SecretBytes) -> Bool {
+        passcode.withBytes { PasscodeStrength(of: $0).level } < .weak
+    }
+
+    private static let weakness = "anyone with a copy of the vault guesses this passcode at once"
+
+    private func typedPasscode(_ takesWeak: Bool) throws(CommandError) -> SecretBytes {
         guard let terminal = Terminal() else { throw .usage("there is no terminal to ask on") }
         try terminal.write(
             "Press Enter alone to have a passcode of \(SecretInput.madeWords.count) words made for you.\n")
-        var first = try terminal.readSecret(prompt: "New passcode: ", capacity: SecretInput.longestPasscode)
-        if first.count == 0 {
-            first = try vaultCall { try PasswordGenerator.words(SecretInput.madeWords) }
-            try terminal.write("Your passcode, which is not shown again: ")
-            try first.withBytes { bytes throws(CommandError) in try terminal.write(bytes) }
-            try terminal.write("\n")
+        while true {
+            var first = try terminal.readSecret(prompt: "New passcode: ", capacity: SecretInput.longestPasscode)
+            if first.count == 0 {
+                first = try vaultCall { try PasswordGenerator.words(SecretInput.madeWords) }
+                try terminal.write("Your passcode, which is not shown again: ")
+                try first.withBytes { bytes throws(CommandError) in try terminal.write(bytes) }
+                try terminal.write("\n")
+            } else if !takesWeak, SecretInput.isWeak(first) {
+                try terminal.say(
+                    "Too weak: \(SecretInput.weakness). Choose a longer one, press Enter for one of words, or start again with "
+                        + "\(Options.weak.option.spelled) to insist.")
+                continue
+            }
+            let second = try passcode("Repeat passcode: ")
+            if first.isEqual(to: second) { return first }
+            try terminal.say("The two passcodes differ. Try again.")
         }
-        let second = try passcode("Repeat passcode: ")
-        guard first.isEqual(to: second) else {
-            throw .failure("mismatch", "the two passcodes differ; nothing was changed")
-        }
-        return first
     }
 
     /// 66 bits, beneath a costly derivation.
     private static let madeWords = WordRules(count: 6)
 
-    /// The PIN as it is now; nil for an empty answer on the terminal, by which the user asks for the passcode instead.
-    func pin() throws(CommandError) -> SecretBytes? {
-        let pin = try read(
-            pinDescriptor, "PIN (press Enter to use the passcode): ", SecretInput.longestPasscode, "a PIN")
-        guard pin.count == 0 else { return pin }
-        if pinDescriptor != nil { throw .failure("invalidPasscode", "the PIN is empty") }
-        return nil
+    /// The PIN as it is now, of a descriptor.
+    func pin() throws(CommandError) -> SecretBytes {
+        let pin = try read(pinDescriptor, "PIN: ", SecretInput.longestPasscode, "a PIN")
+        guard pin.count > 0 else { throw .failure("invalidPasscode", "the PIN is empty") }
+        return pin
     }
 
     /// A PIN to be set: typed twice on the terminal, one line of the descriptor.
     func newPIN() throws(CommandError) -> SecretBytes {
-        let first = try read(pinDescriptor, "New PIN: ", SecretInput.longestPasscode, "a PIN")
-        if pinDescriptor != nil { return first }
-        let second = try read(nil, "Repeat PIN: ", SecretInput.longestPasscode, "a PIN")
-        guard first.isEqual(to: second) else {
-            throw .failure("mismatch", "the two PINs differ; nothing was changed")
+        if namesPIN { return try read(pinDescriptor, "", SecretInput.longestPasscode, "a PIN") }
+        guard let terminal = Terminal() else { throw .usage("there is no terminal to ask on") }
+        while true {
+            let first = try terminal.readSecret(prompt: "New PIN: ", capacity: SecretInput.longestPasscode)
+            let second = try terminal.readSecret(prompt: "Repeat PIN: ", capacity: SecretInput.longestPasscode)
+            if first.isEqual(to: second) { return first }
+            try terminal.say("The two PINs differ. Try again.")
         }
-        return first
     }
 
     /// A recovery phrase that was entered.

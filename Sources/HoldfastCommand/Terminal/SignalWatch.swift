@@ -80,7 +80,7 @@ nonisolated(unsafe) private let signalPipe: UnsafeMutablePointer<Int32> = {
 }()
 
 extension sigaction {
-    fileprivate static var standard: sigaction {
+    static var standard: sigaction {
         var action = sigaction()
         action.setHandler(SIG_DFL)
         return action
@@ -98,7 +98,7 @@ extension sigaction {
         return action
     }
 
-    private mutating func setHandler(_ handler: (@convention(c) (Int32) -> Void)?) {
+    mutating func setHandler(_ handler: (@convention(c) (Int32) -> Void)?) {
         #if canImport(Glibc) && !canImport(Darwin)
         unsafe __sigaction_handler.sa_handler = handler
         #else
@@ -106,12 +106,16 @@ extension sigaction {
         #endif
     }
 
-    fileprivate var isIgnored: Bool {
+    fileprivate var isIgnored: Bool { isHandled(by: SIG_IGN) }
+
+    var isStandard: Bool { isHandled(by: SIG_DFL) }
+
+    func isHandled(by other: (@convention(c) (Int32) -> Void)?) -> Bool {
         #if canImport(Glibc) && !canImport(Darwin)
         let handler = unsafe __sigaction_handler.sa_handler
         #else
         let handler = unsafe __sigaction_u.__sa_handler
         #endif
-        return unsafe unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+        return unsafe unsafeBitCast(handler, to: Int.self) == unsafeBitCast(other, to: Int.self)
     }
 }

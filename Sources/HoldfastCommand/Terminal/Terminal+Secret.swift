@@ -1,4 +1,5 @@
 internal import Holdfast
+internal import Synchronization
 internal import SystemCalls
 
 extension Terminal {
@@ -7,11 +8,19 @@ extension Terminal {
 
     /// Asks for one line without showing it. The echo is on again when this returns or throws, and while the process is
     /// stopped with Ctrl-Z.
-    /// - Parameter capacity: Bytes that the line may have.
+    /// - Parameters:
+    ///   - capacity: Bytes that the line may have.
+    ///   - isShown: True where the screen it is typed on leaves nothing behind.
     /// - Throws: `interrupted` after Ctrl-C and its like; a failure for a line that is too long or an end of input.
-    func readSecret(prompt: String, capacity: Int) throws(CommandError) -> SecretBytes {
-        try ask(prompt, capacity, isShown: false)
+    func readSecret(prompt: String, capacity: Int, isShown: Bool = false) throws(CommandError) -> SecretBytes {
+        Terminal.asked.store(true, ordering: .relaxed)
+        return try ask(prompt, capacity, isShown: isShown)
     }
+
+    /// Whether this process has asked for a secret.
+    static var hasAsked: Bool { asked.load(ordering: .relaxed) }
+
+    private static let asked = Atomic(false)
 
     /// Asks for one line that is no secret and is shown.
     /// - Throws: As ``readSecret(prompt:capacity:)``.
@@ -73,7 +82,7 @@ extension Terminal {
             let ready = unsafe poll(&waiting, 2, -1)
             while let signal = watch.next() {
                 guard signal == SIGTSTP else { throw .interrupted }
-                echo.restore()
+                echo.release()
                 watch.stop()
                 try echo.turnOff()
                 try write(prompt)
@@ -119,7 +128,13 @@ struct Echo {
     /// Drops what was typed before the prompt: it may have been meant for something else.
     func turnOff() throws(CommandError) {
         var silent = original
-        if !isShown { silent.c_lflag &= ~tcflag_t(ECHO | ECHOE | ECHOK | ECHONL) }
+        let flags = tcflag_t(ECHO | ECHOE | ECHOK | ECHONL)
+        // In a silence, what is asked for openly is shown too.
+        if isShown {
+            silent.c_lflag |= (Silence.original ?? original).c_lflag & flags
+        } else {
+            silent.c_lflag &= ~flags
+        }
         silent.c_lflag |= tcflag_t(ICANON | ISIG)
         if !isByLine {
             silent.c_lflag &= ~tcflag_t(ICANON)
@@ -134,6 +149,9 @@ struct Echo {
     }
 
     func restore() { _ = Echo.set(original, descriptor, TCSANOW) }
+
+    /// For as long as the process is stopped: the terminal is the shell's.
+    func release() { _ = Echo.set(Silence.original ?? original, descriptor, TCSANOW) }
 
     private static func set(_ settings: termios, _ descriptor: Int32, _ when: Int32) -> Bool {
         var settings = settings

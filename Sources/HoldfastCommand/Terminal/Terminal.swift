@@ -17,6 +17,11 @@ struct Terminal: ~Copyable {
 
     func write(_ text: String) throws(CommandError) { try Output.write(text, to: descriptor) }
 
+    /// A sentence on lines of its own.
+    func say(_ sentence: String) throws(CommandError) {
+        try write(Escaping.wrapped(Escaping.sentence(sentence), to: columns))
+    }
+
     func write(_ bytes: RawSpan) throws(CommandError) { try Descriptors.write(bytes, to: descriptor) }
 
     /// Columns, 80 where the terminal does not say.
