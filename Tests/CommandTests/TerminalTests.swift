@@ -6,9 +6,8 @@ import Testing
     @Test func `a message breaks at words`() throws {
         let sandbox = try Sandbox(prepared: true)
         let terminal = try PseudoTerminal(columns: 40)
-        let child = try sandbox.start("get", "greeting", on: terminal)
-        try terminal.wait(for: "Passcode: ")
-        terminal.type("not it\n")
+        let child = try sandbox.start(
+            "get", "greeting", "--passcode-fd=3", on: terminal, descriptors: [3: sandbox.lines("not it")])
         #expect(child.wait() == 3)
         let said = terminal.rest()
         let lines = said.split(whereSeparator: \.isNewline)
@@ -44,16 +43,12 @@ import Testing
         try terminal.wait(for: "Repeat passcode: ")
         #expect(!terminal.echoes)
         terminal.type("typed passcode\n")
-        var screen = try terminal.wait(for: "Type yes when you have written it down: ")
+        var screen = try terminal.wait(for: "recovery phrase of the vault")
         #expect(try sandbox.run("status").code == 6, "nothing is a vault before")
-        terminal.type("yes\n")
+        let phrase = try sandbox.lines(try terminal.takePhrase().joined(separator: " "))
         #expect(child.wait() == 0)
         screen += terminal.rest()
         #expect(terminal.echoes)
-        #expect(screen.contains("recovery phrase of the vault"))
-        let words = screen.matches(of: /([0-9]+)\. ([a-z]+)/).sorted { Int($0.1) ?? 0 < Int($1.1) ?? 0 }
-        #expect(words.map(\.1) == (1...24).map { "\($0)" })
-        let phrase = try sandbox.lines(words.map { String($0.2) }.joined(separator: " "))
         #expect(try sandbox.run("list", "--phrase-fd=3", descriptors: [3: phrase]).code == 0)
         #expect(!screen.contains("typed passcode"))
         #expect(try sandbox.bytes("out").isEmpty, "the phrase went to standard output")
@@ -85,18 +80,66 @@ import Testing
         #expect(terminal.rest().contains("COLLECTION  NAME   SIZE  CHANGED\r\ndefault     typed   9 B  2"))
     }
 
-    @Test func twoThatDifferAreRefused() throws {
+    /// Nothing is thrown away for a slip, and a weak one is told before it is typed again.
+    @Test func `passcodes that differ or are weak are asked for again`() throws {
+        let sandbox = try Sandbox()
+        let terminal = try PseudoTerminal()
+        let child = try sandbox.start(
+            "init", "--phrase-out-fd=4", on: terminal, descriptors: [4: .output(sandbox.path + "/phrase")])
+        try terminal.wait(for: "New passcode: ")
+        terminal.type("1234\n")
+        let weak = try terminal.wait(for: "New passcode: ")
+        #expect(weak.contains("guesses this passcode at once") && !weak.contains("Repeat"), "\(weak)")
+        terminal.type("typed passcode\n")
+        try terminal.wait(for: "Repeat passcode: ")
+        terminal.type("typed passcod\n")
+        try terminal.wait(for: "The two passcodes differ.")
+        for prompt in ["New passcode: ", "Repeat passcode: "] {
+            try terminal.wait(for: prompt)
+            terminal.type("typed passcode\n")
+        }
+        #expect(child.wait() == 0, "\(terminal.rest())")
+        #expect(terminal.echoes)
+        #expect(try sandbox.run("list", passcode: "typed passcode").code == 0)
+    }
+
+    @Test func `three words are asked back, as often as it takes`() throws {
         let sandbox = try Sandbox()
         let terminal = try PseudoTerminal()
         let child = try sandbox.start("init", on: terminal)
-        try terminal.wait(for: "New passcode: ")
-        terminal.type("one\n")
-        try terminal.wait(for: "Repeat passcode: ")
-        terminal.type("two\n")
-        #expect(child.wait() == 1)
-        #expect(terminal.rest().contains("the two passcodes differ; nothing was changed"))
-        #expect(terminal.echoes)
-        #expect(!sandbox.exists("home"))
+        for prompt in ["New passcode: ", "Repeat passcode: "] {
+            try terminal.wait(for: prompt)
+            terminal.type("correct horse\n")
+        }
+        try terminal.wait(for: "\u{1B}[?1049h")
+        try terminal.wait(for: "three words are then asked for: ")
+        terminal.type("\n")
+        let position = try terminal.askedWord()
+        terminal.type("abandonned\n")
+        try terminal.wait(for: "That is not word \(position).")
+        #expect(try terminal.askedWord() == position)
+        terminal.type("?\n")
+        let words = try terminal.takePhrase()
+        let screen = try terminal.wait(for: "\u{1B}[?1049l")
+        #expect(!screen.contains(words[0]) && child.wait() == 0)
+        #expect(
+            try sandbox.run("list", "--phrase-fd=3", descriptors: [3: sandbox.lines(words.joined(separator: " "))]).code
+                == 0)
+    }
+
+    /// A terminal without a second screen says what it may keep.
+    @Test func `a terminal that obeys nothing says that the words may still be in it`() throws {
+        let sandbox = try Sandbox()
+        let terminal = try PseudoTerminal()
+        let child = try sandbox.start("init", on: terminal, environment: ["TERM": "dumb"])
+        for prompt in ["New passcode: ", "Repeat passcode: "] {
+            try terminal.wait(for: prompt)
+            terminal.type("correct horse\n")
+        }
+        let words = try terminal.takePhrase()
+        #expect(child.wait() == 0)
+        let screen = terminal.rest()
+        #expect(!screen.contains("\u{1B}") && words.count == 24, "\(screen)")
     }
 
     @Test("signal", arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
@@ -117,7 +160,7 @@ import Testing
     }
 
     /// Nobody is left with a vault whose phrase they do not have.
-    @Test(arguments: ["no\n", "\u{3}", "early"])
+    @Test(arguments: ["\u{4}", "\u{3}", "early"])
     func `an init that is not confirmed leaves no vault`(_ answer: String) throws {
         let sandbox = try Sandbox()
         let terminal = try PseudoTerminal()
@@ -129,12 +172,16 @@ import Testing
         try terminal.wait(for: "Measuring this machine")
         if answer == "early" {
             terminal.type("\u{3}")
-            try terminal.wait(for: "24. ")
             #expect([130, 1000 + SIGINT].contains(child.wait()))
+            #expect(!terminal.rest().contains("24. "), "nothing was shown in vain")
+            #expect(terminal.echoes)
         } else {
-            try terminal.wait(for: "Type yes when you have written it down: ")
+            try terminal.wait(for: "three words are then asked for: ")
+            terminal.type("\n")
+            _ = try terminal.askedWord()
             terminal.type(answer)
-            #expect(child.wait() == (answer == "no\n" ? 1 : 130))
+            #expect(child.wait() == (answer == "\u{4}" ? 1 : 130))
+            #expect(terminal.rest().contains("\u{1B}[?1049l"), "the terminal is back on its own screen")
             #expect(!sandbox.exists("home"))
         }
         #expect(try sandbox.run("status").code == 6)
@@ -248,9 +295,7 @@ import Testing
         terminal.type("another\n")
         try terminal.wait(for: "Repeat passcode: ")
         terminal.type("another\n")
-        try terminal.wait(for: "24. ")
-        try terminal.wait(for: "Type yes when you have written it down: ")
-        terminal.type("yes\n")
+        try terminal.takePhrase()
         try terminal.wait(for: "everything has new keys")
         #expect(child.wait() == 0)
         #expect(try sandbox.run("get", "greeting", passcode: "another").text == Prepared.greeting)
@@ -263,8 +308,10 @@ import Testing
         let child = try sandbox.start(
             words + ["--passcode-fd=3"], on: terminal,
             descriptors: [3: sandbox.lines(Prepared.passcode, "another one of mine")])
-        try terminal.wait(for: "Type yes when you have written it down: ")
-        terminal.type("no\n")
+        try terminal.wait(for: "three words are then asked for: ")
+        terminal.type("\n")
+        _ = try terminal.askedWord()
+        terminal.type("\u{4}")
         try terminal.wait(for: "nothing was changed, and this phrase is not valid")
         #expect(child.wait() == 1)
         let phrase = try sandbox.lines(Prepared.shared().phrase)

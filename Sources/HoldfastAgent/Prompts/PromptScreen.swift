@@ -28,7 +28,7 @@ struct PromptScreen: ~Copyable {
     /// - Returns: Whether it could be written in time.
     mutating func show(_ text: String, _ deadline: UInt64, _ cancellation: Cancellation) -> Bool {
         tcflush(descriptor, TCIFLUSH)
-        let screen = isWindow ? "\u{1B}[?1049h\u{1B}[2J\u{1B}[H" : "\r\n"
+        let screen = isWindow ? SecondScreen.enter : "\r\n"
         isShown = true
         guard TerminalPrompt.write(screen + text, descriptor, deadline, cancellation) else { return false }
         if isWindow { tcflow(descriptor, TCOOFF) }
@@ -44,7 +44,7 @@ struct PromptScreen: ~Copyable {
         let line = words.map { "\r\nholdfast: \($0)\r\n" } ?? ""
         // What was stopped goes on now, and may be much.
         let deadline = MonotonicClock.milliseconds + 1000
-        _ = TerminalPrompt.write((isWindow ? "\u{1B}[?1049l" : "\r\n") + line, descriptor, deadline, nil)
+        _ = TerminalPrompt.write((isWindow ? SecondScreen.leave : "\r\n") + line, descriptor, deadline, nil)
     }
 
     deinit { close(descriptor) }

@@ -10,7 +10,7 @@ extension Command {
             "Creates a vault with a passcode that you choose, and a recovery phrase of 24 words for when you forget "
                 + "it. An existing vault is never overwritten.",
             "The phrase is shown on the terminal once, or written to --phrase-out-fd. It is not stored anywhere. On the "
-                + "terminal the vault is only created when you have typed that it is written down.",
+                + "terminal the vault is only created when you have typed three of its words.",
             "A passcode that is guessed at once is refused; --weak insists on it. Press Enter alone to have one of six "
                 + "words made for you.",
             "With --device the vault has neither. Its key is kept in this machine's TPM, or in your session "

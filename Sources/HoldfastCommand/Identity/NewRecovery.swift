@@ -13,11 +13,8 @@ struct NewRecovery: ~Copyable {
     init(_ delivery: PhraseDelivery) throws(CommandError) {
         let phrase = try identityCall { try IdentityPhrase.generate() }
         let key = try NewRecovery.key(of: phrase)
-        try phrase.withText { text throws(CommandError) in try delivery.deliver(text) }
-        if delivery.isShown {
-            guard let terminal = Terminal(),
-                try terminal.readAnswer(prompt: "Type yes when you have written it down: ") == "yes"
-            else { throw .failure("cancelled", "cancelled; nothing was sent, and this phrase is not valid") }
+        try phrase.withText { text throws(CommandError) in
+            try delivery.deliverConfirmed(text, else: "nothing was sent")
         }
         hash = Derivations.standard.recoveryHash(of: key.publicKey)
         self.phrase = phrase

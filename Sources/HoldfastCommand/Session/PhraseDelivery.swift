@@ -1,5 +1,7 @@
 internal import CommandLineArguments
+internal import Cryptography
 internal import Holdfast
+internal import HoldfastAgent
 internal import SystemCalls
 
 /// Where a new recovery phrase goes: a descriptor that was named, else the terminal itself. Never standard output or
@@ -14,7 +16,7 @@ struct PhraseDelivery {
         descriptor = arguments[Options.phraseOutDescriptor]
         heading =
             "This is the recovery phrase of the vault. It opens the vault without the passcode.\n"
-            + "Write it on paper now. It is shown only once and not stored anywhere.\n\n"
+            + "Write it on paper now. It is not shown later and not stored anywhere.\n\n"
         guard descriptor == nil, !Terminal.isThere else { return }
         throw .usage("there is no terminal to show the recovery phrase on; use --phrase-out-fd N")
     }
@@ -25,7 +27,7 @@ struct PhraseDelivery {
         descriptor = arguments[Options.recoveryOutDescriptor]
         heading =
             "This is the recovery phrase of your IDENTITY, not of the vault. It recovers your account if you lose all your\n"
-            + "devices. Write it on paper now, labelled \"identity\". It is shown only once and not stored anywhere.\n\n"
+            + "devices. Write it on paper now, labelled \"identity\". It is not shown later and not stored anywhere.\n\n"
         guard descriptor == nil, !Terminal.isThere else { return }
         throw .usage("there is no terminal to show the recovery phrase on; use --recovery-out-fd N")
     }
@@ -33,48 +35,99 @@ struct PhraseDelivery {
     /// Whether the words are shown on a terminal, so that the user can confirm having written them down.
     var isShown: Bool { descriptor == nil }
 
-    func deliver(_ phrase: borrowing RecoveryPhrase) throws(CommandError) {
-        try phrase.withText { text throws(CommandError) in try deliver(text) }
+    /// - Parameter text: The words with one space between two.
+    private func deliver(_ text: RawSpan) throws(CommandError) {
+        guard let descriptor else { return }
+        try Descriptors.write(text, to: descriptor)
+        try Output.write("\n", to: descriptor)
+        fsync(descriptor)  // a pipe cannot be, a file should be
     }
 
-    /// - Parameter text: The words with one space between two.
-    func deliver(_ text: RawSpan) throws(CommandError) {
-        if let descriptor {
-            try Descriptors.write(text, to: descriptor)
-            try Output.write("\n", to: descriptor)
-            fsync(descriptor)  // a pipe cannot be, a file should be
-        } else {
-            try show(text)
+    /// Hands the words over; on the terminal, the user types three of them as they stand on paper. Until this returns nothing may
+    /// rest on them, so that no user is left without a phrase that the vault needs.
+    /// - Parameters:
+    ///   - text: As ``deliver(_:)``.
+    ///   - consequence: What it means that they were not: "no vault was created".
+    /// - Throws: `phraseNotDelivered`, `interrupted`, `cancelled`.
+    func deliverConfirmed(_ text: RawSpan, else consequence: String) throws(CommandError) {
+        guard isShown else {
+            do throws(CommandError) { return try deliver(text) } catch {
+                throw .failure(
+                    "phraseNotDelivered", "the recovery phrase could not be handed over (\(error.what)); \(consequence)"
+                )
+            }
+        }
+        try HeldSignals.released { () throws(CommandError) in
+            do throws(CommandError) {
+                guard let terminal = Terminal() else { throw .failure("output", "the terminal was closed") }
+                let page = PhrasePage(heading, on: terminal)
+                try page.begin()
+                defer { page.end() }
+                try page.confirm(text)
+            } catch {
+                guard error.exit != .interrupted else { throw error }
+                throw .failure("cancelled", "cancelled; \(consequence), and this phrase is not valid")
+            }
         }
     }
 
-    /// Hands the words over; a user who reads them on the terminal says that they are written down. Until this returns nothing may
-    /// rest on them, so that no user is left without a phrase that the vault needs.
-    /// - Parameter consequence: What it means that they were not: "no vault was created".
-    /// - Throws: `phraseNotDelivered`, `cancelled`.
+    /// As ``deliverConfirmed(_:else:)``.
     func deliverConfirmed(
         _ phrase: borrowing RecoveryPhrase, else consequence: String
     ) throws(CommandError) {
-        do throws(CommandError) { try deliver(phrase) } catch {
-            throw .failure(
-                "phraseNotDelivered", "the recovery phrase could not be handed over (\(error.what)); \(consequence)")
-        }
-        guard isShown else { return }
-        let answer = try HeldSignals.released { () throws(CommandError) in
-            guard let terminal = Terminal() else { return "" }
-            return try terminal.readAnswer(prompt: "Type yes when you have written it down: ")
-        }
-        guard answer == "yes" else {
-            throw .failure("cancelled", "cancelled; \(consequence), and this phrase is not valid")
+        try phrase.withText { text throws(CommandError) in try deliverConfirmed(text, else: consequence) }
+    }
+}
+
+/// The words on a terminal, on its second screen where it has one, and the questions for three of them.
+private struct PhrasePage: ~Copyable {
+    private let terminal: Terminal
+    private let heading: String
+    private let hasSecondScreen: Bool
+
+    init(_ heading: String, on terminal: consuming Terminal) {
+        hasSecondScreen = SecondScreen.isThere(terminal.descriptor)
+        self.terminal = terminal
+        self.heading = heading
+    }
+
+    func begin() throws(CommandError) { if hasSecondScreen { try terminal.write(SecondScreen.enter) } }
+
+    func end() { if hasSecondScreen { try? terminal.write(SecondScreen.leave) } }
+
+    /// Shows the words, and returns when three of them were typed.
+    func confirm(_ text: RawSpan) throws(CommandError) {
+        try show(text)
+        for position in WordCheck.positions() {
+            while true {
+                let typed = try terminal.readSecret(
+                    prompt: "Word \(position) of your sheet (? shows the words again): ", capacity: 256,
+                    isShown: hasSecondScreen)
+                if typed.withBytes({ WordCheck.isRight($0, at: position, in: text) }) { break }
+                if typed.withBytes({ $0.byteCount == 1 && $0.byte(at: 0) == UInt8(ascii: "?") }) {
+                    try show(text)
+                } else if typed.count > 0 {
+                    try terminal.write("That is not word \(position).\n")
+                }
+            }
         }
     }
 
+    /// Shows the words until Enter is pressed.
     private func show(_ text: RawSpan) throws(CommandError) {
-        guard let terminal = Terminal() else { throw .failure("output", "the terminal was closed") }
-        try terminal.write("\n" + heading)
+        try terminal.write(hasSecondScreen ? SecondScreen.clear : "\n")
+        try terminal.write(heading)
         let sheet = try PhraseSheet(text)
         try sheet.lend { bytes throws(CommandError) in try terminal.write(bytes) }
-        try terminal.write("\n")
+        _ = try terminal.readAnswer(
+            prompt: "\nPress Enter when you have written it down; three words are then asked for: ")
+        if hasSecondScreen { return try terminal.write(SecondScreen.clear) }
+        if !SecondScreen.isDumb {
+            // Up to the first line, and everything below it away.
+            let lines = heading.filter(\.isNewline).count + PhraseSheet.rows(text) + 2
+            try terminal.write("\u{1B}[\(lines)A\r\u{1B}[J")
+        }
+        try terminal.write("What this terminal keeps to scroll back to may still have the words.\n")
     }
 }
 
@@ -88,7 +141,7 @@ package struct PhraseSheet: ~Copyable {
 
     package init(_ text: RawSpan) throws(CommandError) {
         let words = PhraseSheet.words(text)
-        let rows = (words.count + PhraseSheet.columns - 1) / PhraseSheet.columns
+        let rows = PhraseSheet.rows(text)
         let width = PhraseSheet.columns * PhraseSheet.cell + 1
         var sheet = try secret(max(1, rows * width))
         sheet.withMutableBytes { sheet in
@@ -115,6 +168,9 @@ package struct PhraseSheet: ~Copyable {
         }
         self.sheet = sheet
     }
+
+    /// Lines of the sheet.
+    package static func rows(_ text: RawSpan) -> Int { (words(text).count + columns - 1) / columns }
 
     /// Where the words lie; one space is between two.
     private static func words(_ text: RawSpan) -> [Range<Int>] {

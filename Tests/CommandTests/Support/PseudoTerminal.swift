@@ -71,6 +71,26 @@ final class PseudoTerminal {
         }
     }
 
+    /// Takes a recovery phrase off the screen as who writes it down does, and answers what is asked of it.
+    /// - Returns: Its words.
+    @discardableResult
+    func takePhrase() throws -> [String] {
+        let page = try wait(for: "Press Enter when you have written it down; three words are then asked for: ")
+        let words = page.matches(of: /([0-9]+)\. ([a-z]+)/).sorted { Int($0.1) ?? 0 < Int($1.1) ?? 0 }.map {
+            String($0.2)
+        }
+        try #require(words.count == 24, "\(page)")
+        type("\n")
+        for _ in 0..<3 { type(words[try askedWord() - 1] + "\n") }
+        return words
+    }
+
+    /// - Returns: The number of the word that is asked for.
+    func askedWord() throws -> Int {
+        let prompt = try wait(for: " of your sheet (? shows the words again): ")
+        return try #require(prompt.matches(of: /Word ([0-9]+) of/).last.flatMap { Int($0.1) }, "\(prompt)")
+    }
+
     private func end(of wanted: [UInt8]) -> Int? {
         guard seen.count >= wanted.count else { return nil }
         for start in 0...(seen.count - wanted.count) where seen[start..<start + wanted.count].elementsEqual(wanted) {
