@@ -26,6 +26,11 @@ enum Options {
     static let dryRun = Flag("dry-run", "Only list what would be erased.")
     static let phrase = Flag("phrase", "Use the recovery phrase, and prompt for it.")
 
+    static let noAgent = Flag("no-agent", "Neither use an agent nor start one.")
+    /// Only in the configuration file.
+    static let remember = TextOption(
+        "unlock.remember", "YES|NO", .word(["yes", "no"]), help: "Keep the vault open after a passcode was typed.")
+
     static let passcode = Flag("passcode", "Ask for the passcode instead of any other unlock method.")
     static let keepsOnDisk = Flag("on-disk", "Keep it on disk, so that it works after a restart.")
     /// What `--on-disk` of `enroll` was called.
@@ -138,15 +143,16 @@ enum Options {
         ] + unlocking
 
     /// Like ``identity``, for operations that need a proof; a PIN is not one.
-    static let identityProved = identity.filter { $0.name != pinDescriptor.option.name }
+    static let identityProved = identity.filter { ![pinDescriptor.option, noAgent.option].contains($0) }
 
     /// As ``unlocking``, likewise.
-    static let proving = unlocking.filter { $0.name != pinDescriptor.option.name }
+    static let proving = unlocking.filter { ![pinDescriptor.option, noAgent.option].contains($0) }
 
     static let defaultCollection = Vault.defaultCollection
 
     /// The options of every command that opens the vault.
     static let unlocking = [
         home.option, passcodeDescriptor.option, pinDescriptor.option, phrase.option, phraseDescriptor.option,
+        noAgent.option,
     ]
 }

@@ -11,7 +11,7 @@ extension Command {
         "agent", summary: "keep the vault unlocked for other commands",
         details: [
             "Runs the vault's agent in the foreground until it is told to end. Only commands of the same user can use "
-                + "it. holdfast unlock starts an agent if none is running; use this command in a service manager.",
+                + "it. A command that asks for the passcode starts an agent if none is running; use this command in a service manager.",
             "It takes sockets that systemd passes (holdfast-agent.socket, holdfast-agent-ssh.socket), and then ends when it was "
                 + "locked and not needed for ten minutes.",
         ],

@@ -10,7 +10,8 @@ extension Command {
         details: [
             "Asks for the passcode and passes it to the vault's agent, which is started if none is running. While the "
                 + "agent is unlocked, every command for what is in the vault uses it and asks for nothing, and so do other programs "
-                + "(holdfast help programs). Commands that change what unlocks the vault ask again.",
+                + "(holdfast help programs). The first command that asks for the passcode on a terminal unlocks it too, unless "
+                + "unlock.remember is no (holdfast config) or --no-agent is used. Commands that change what unlocks the vault ask again.",
             "If the vault's policy allows a fingerprint or the account password (holdfast enroll), it is asked for "
                 + "first, for three days after the agent was given the passcode; --passcode asks for the passcode "
                 + "instead. If the vault has a PIN for this machine's TPM (holdfast enroll pin), the PIN is asked "
@@ -24,7 +25,7 @@ extension Command {
         ],
         example: "holdfast unlock --idle 1h",
         options: [Options.idle.option, Options.timeout.option, Options.passcode.option, Options.json.option]
-            + Options.unlocking,
+            + Options.unlocking.filter { $0 != Options.noAgent.option },
         run: unlockVault)
 }
 
@@ -33,9 +34,11 @@ private func unlockVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
     try Unlocking.requireOneSecret(arguments)
     if Unlocking.usesPhrase(arguments) { try input.requirePhraseSource() }
     let vault = try Unlocking.find(arguments)
-    if let locksIn = stillOpen(arguments) { return try tell(locksIn, vault, arguments) }
-    if !Unlocking.namesSecret(arguments), try Unlocking.asksNobody(vault) {
-        let locksIn = try openUnasked(arguments)
+    let agent = try UnlockingAgent(arguments)
+    if let locksIn = stillOpen(arguments, agent) { return try tell(locksIn, vault, arguments) }
+    let namesSecret = Unlocking.namesSecret(arguments)
+    if !namesSecret, try Unlocking.asksNobody(vault) {
+        let locksIn = try agent.openUnasked(idle: idle(arguments), timeout: timeout(arguments))
         defer {
             Output.remark("This vault opens without asking: commands and the agent open it again when it is needed.")
         }
@@ -43,9 +46,9 @@ private func unlockVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
     }
     let locksIn: UInt64?
     var known: Vault.Status?
-    if !Unlocking.namesSecret(arguments), !arguments[Options.passcode] {
+    if !namesSecret, !arguments[Options.passcode] {
         let status = try vaultCall { try vault.status() }
-        switch try OwnerUnlock.run(arguments, status) {
+        switch try OwnerUnlock.run(arguments, status, agent) {
         case .opened(let locksIn): return try tell(locksIn, vault, arguments)
         case .passcode(let afterAsking): known = afterAsking ? nil : status
         }
@@ -53,7 +56,8 @@ private func unlockVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
     if Unlocking.usesPhrase(arguments) {
         let phrase = try input.phrase()
         locksIn = try phrase.withText { text throws(CommandError) in
-            try unlock(arguments, .recoveryPhrase, text)
+            let text = try vaultCall { try SecretBytes(copying: text) }
+            return try agent.unlock(.recoveryPhrase, text, idle: idle(arguments), timeout: timeout(arguments))
         }
     } else {
         try input.requireCountedSource()
@@ -65,20 +69,22 @@ private func unlockVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
             status = try Unlocking.refuseEarly(vault)
         }
         locksIn = try Unlocking.ask(arguments, vault, status) { kind, secret throws(CommandError) in
-            try secret.withBytes { bytes throws(CommandError) in
-                try unlock(arguments, kind, bytes)
-            }
+            try agent.unlock(kind, secret, idle: idle(arguments), timeout: timeout(arguments))
         }
     }
     return try tell(locksIn, vault, arguments)
 }
 
+private func idle(_ arguments: Arguments) -> UInt32? { arguments[Options.idle].map(UInt32.init) }
+
+private func timeout(_ arguments: Arguments) -> UInt32? { arguments[Options.timeout].map(UInt32.init) }
+
 /// Until when an agent has the vault open already, where nothing on the command line asks for anything else. The outer
 /// value is nil where it has not.
-private func stillOpen(_ arguments: Arguments) -> UInt64?? {
+private func stillOpen(_ arguments: Arguments, _ agent: UnlockingAgent) -> UInt64?? {
     let changes = [Options.idle.option, Options.timeout.option].contains(where: arguments.contains)
     guard !changes, !Unlocking.namesSecret(arguments), !arguments[Options.passcode],
-        case .running(let status) = AgentAccess.status(arguments), status.isUnlocked
+        let status = (try? agent.ifRunning { try $0.status() }) ?? nil, status.isUnlocked
     else { return nil }
     return .some(status.locksIn)
 }
@@ -109,47 +115,6 @@ enum IdleTime {
                     + "lock-policy show)")
         } else if timeout < idle {
             Output.note("the vault locks after \(DurationWord.word(timeout)) in any case; --timeout changes that")
-        }
-    }
-}
-
-private func unlock(
-    _ arguments: Arguments, _ factor: UnlockSecret, _ secret: RawSpan
-) throws(CommandError) -> UInt64? {
-    try withAgent(arguments) { agent, idle, timeout in
-        let secret = try SecretBytes(copying: secret)
-        return try agent.unlock(factor, secret, idle: idle, timeout: timeout)
-    }
-}
-
-/// Has the agent open a vault that opens without asking.
-private func openUnasked(_ arguments: Arguments) throws(CommandError) -> UInt64? {
-    try withAgent(arguments) { agent, idle, timeout in
-        try agent.openUnasked(idle: idle, timeout: timeout)
-    }
-}
-
-/// Reaches the vault's agent, or starts it, to open the vault.
-private func withAgent(
-    _ arguments: Arguments, _ open: (borrowing AgentClient, UInt32?, UInt32?) throws -> UInt64?
-) throws(CommandError) -> UInt64? {
-    let home = try HomeFolder.absolutePath(arguments)
-    let runtime = try HomeFolder.runtime()
-    let (idle, timeout) = (arguments[Options.idle].map(UInt32.init), arguments[Options.timeout].map(UInt32.init))
-    return try PassingNote.show("Unlocking ...") { () throws(CommandError) in
-        try vaultCall {
-            let found = try AgentLaunch.connect(
-                home: home, runtime: runtime, program: AgentCommand.program,
-                arguments: AgentCommand.arguments(home: home))
-            switch consume found {
-            case .running(let agent): return try open(agent, idle, timeout)
-            case .started(let agent, _):
-                do { return try open(agent, idle, timeout) } catch {
-                    // It was started for this alone.
-                    try? agent.shutDown()
-                    throw error
-                }
-            }
         }
     }
 }

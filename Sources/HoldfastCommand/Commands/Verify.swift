@@ -37,7 +37,7 @@ private func verifyVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
 
 /// Through the agent where that is open.
 private func check(_ arguments: Arguments) throws(CommandError) -> Vault.Verification {
-    let found: Vault.Verification? = try AgentAccess.use(arguments) { agent, _ in
+    let found: Vault.Verification? = try AgentAccess.use(arguments, starts: false) { agent, _ in
         try Progress.show("Checking records") { progress throws(CommandError) in
             try vaultCall { try agent.verify { done, total in progress.update(done, of: total) } }
         }

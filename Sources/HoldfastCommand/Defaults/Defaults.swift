@@ -23,6 +23,7 @@ enum Defaults {
         DefaultSetting(option: Options.kind.option, standard: ItemTemplate.login.word),
         DefaultSetting(option: Options.idle.option, standard: DurationWord.word(Int(AgentSettings.standardIdle))),
         DefaultSetting(option: Options.timeout.option, standard: DurationWord.word(Int(AgentSettings.standardTimeout))),
+        DefaultSetting(option: Options.remember.option, standard: "yes"),
         DefaultSetting(option: Options.clearAfter.option, standard: DurationWord.word(Options.clearAfter.fallback)),
         DefaultSetting(option: Options.days.option, standard: "\(Options.days.fallback)"),
         DefaultSetting(option: Options.length.option, standard: "\(Options.length.fallback)"),
@@ -39,6 +40,13 @@ enum Defaults {
     /// A setting of before, which said where names without a collection were. While it stands in the file, nothing that takes a name
     /// is done: the name would silently mean another place.
     static let retired = Options.collection.option.name
+
+    /// What the file says; nil where it says nothing of it.
+    /// - Throws: A usage error with the line that is wrong, a failure for a file that cannot be read.
+    static func value(of option: Option) throws(CommandError) -> String? {
+        guard let path = try path(), let file = try ConfigurationFile(at: path) else { return nil }
+        return file.value(of: option.name)
+    }
 
     /// For a shell's completion.
     static let beginnings = all.map { $0.option.name + "=" }

@@ -32,7 +32,7 @@ extension AgentAccess {
         let isNamed = [Options.server, Options.authority, Options.keyService].contains { arguments[$0] != nil }
         guard !isNamed, !arguments[Options.newResponseKey] else { return nil }
         return try use(arguments) { agent, session in
-            guard try agent.status().isUnlocked else { return nil }
+            guard try agent.status().isUnlocked else { throw VaultError(.locked, "the agent is locked") }
             // From here on it may have been done, whatever is heard of it.
             session.hasBegun = action != .status
             let call = IdentityCall(action, allowsPlain: arguments[Options.plainHTTP])
@@ -46,6 +46,6 @@ extension AgentAccess {
                     throw CommandError(error)
                 }
             }
-        } ?? nil
+        }
     }
 }

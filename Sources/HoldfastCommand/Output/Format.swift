@@ -58,6 +58,15 @@ package enum Format {
         return count(seconds / size, noun)
     }
 
+    /// A time in whole words, rounded up: `15 minutes`, `1 hour`.
+    /// - Parameter milliseconds: How long.
+    static func span(_ milliseconds: UInt64) -> String {
+        let seconds = milliseconds / 1000 + (milliseconds % 1000 > 0 ? 1 : 0)
+        if seconds < 120 { return count(seconds, "second") }
+        let minutes = (seconds + 59) / 60
+        return minutes % 60 == 0 ? count(minutes / 60, "hour") : count(minutes, "minute")
+    }
+
     /// A time as RFC 3339 in UTC; nil when it is out of range.
     static func timestamp(milliseconds: Int64) -> String? {
         unsafe format(milliseconds, "%Y-%m-%dT%H:%M:%SZ") { unsafe gmtime_r($0, $1) }

@@ -11,7 +11,7 @@ extension AgentAccess {
         _ arguments: Arguments, changes: Bool = false, evenIfDamaged: Bool = false,
         _ remote: (borrowing AgentClient) throws(VaultError) -> R, own local: (Vault) throws(VaultError) -> R
     ) throws(CommandError) -> R {
-        let result: R? = try use(arguments) { agent, session in
+        let result: R? = try use(arguments, starts: !evenIfDamaged) { agent, session in
             session.changes = changes
             return try remote(agent)
         }

@@ -14,28 +14,37 @@ enum AgentAccess {
         var changes = false
     }
 
-    /// Runs a command through the agent where it is there and unlocked.
+    /// Runs a command through the agent where it is there and unlocked, or where the user unlocks it now (``Remembering``).
+    /// - Parameter starts: False for a command that is for the whole vault, which no agent is started for.
     /// - Returns: Nil if the command has to open the vault itself: there is no agent, it is locked or unusable, or the
     ///   command line says how to open the vault.
     static func use<R: ~Copyable>(
-        _ arguments: Arguments, _ body: (borrowing AgentClient, inout Session) throws -> R
+        _ arguments: Arguments, starts: Bool = true, _ body: (borrowing AgentClient, inout Session) throws -> R
     ) throws(CommandError) -> R? {
-        guard !Unlocking.namesSecret(arguments) else { return nil }
+        guard !Unlocking.namesSecret(arguments), !arguments[Options.noAgent] else { return nil }
         var session = Session()
         do {
-            guard let agent = try connect(arguments) else { return nil }
-            try agent.introduce()
-            return try body(agent, &session)
+            if let agent = try connect(arguments) {
+                try agent.introduce()
+                return try body(agent, &session)
+            }
         } catch {
             let error = CommandError(error)
             guard !session.hasBegun else { throw error }
             switch error.code {
-            case VaultError.Code.locked.description: return nil
+            case VaultError.Code.locked.description: break
             case VaultError.Code.agentUnavailable.description where !session.changes,
                 VaultError.Code.agentProtocol.description where !session.changes:
                 Output.note("\(error.what); opening the vault without the agent")
                 return nil
             default: throw error
+            }
+        }
+        guard starts, let unlocked = try Remembering.unlock(arguments) else { return nil }
+        return try vaultCall {
+            try unlocked.use { agent in
+                try agent.introduce()
+                return try body(agent, &session)
             }
         }
     }

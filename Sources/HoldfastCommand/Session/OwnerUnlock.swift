@@ -16,25 +16,21 @@ enum OwnerUnlock {
 
     /// Goes through the chain until the vault is open or its passcode is asked for.
     /// - Throws: Why nothing is asked any more; what the owner refused ends it.
-    static func run(_ arguments: Arguments, _ status: Vault.Status) throws(CommandError) -> Ending {
-        let client: AgentClient
-        switch try vaultCall({ try AgentAccess.connect(arguments) }) {
+    static func run(
+        _ arguments: Arguments, _ status: Vault.Status, _ agent: UnlockingAgent
+    ) throws(CommandError) -> Ending {
         // Without an agent nothing is kept that an owner could be given.
-        case .none: return .passcode(afterAsking: false)
-        case .some(let agent): client = agent
-        }
-        guard let known = try? client.owner(), known.expiry == nil else {
-            return .passcode(afterAsking: false)
-        }
+        let known = try vaultCall { try agent.ifRunning { try? $0.owner() } ?? nil }
+        guard let known, known.expiry == nil else { return .passcode(afterAsking: false) }
         let facts = OwnerFacts(arguments, for: status.policy)
         var outcomes: [FallbackFacts.Asked] = []
         // Each step is asked twice at most: a policy names five.
         for _ in 0..<10 {
             switch facts.decision(status, outcomes).action {
             case .ask(.biometrics):
-                if let opened = try ask(.biometrics, client, arguments, &outcomes) { return opened }
+                if let opened = try ask(.biometrics, agent, arguments, &outcomes) { return opened }
             case .ask(.devicePasscode):
-                if let opened = try ask(.devicePasscode, client, arguments, &outcomes) {
+                if let opened = try ask(.devicePasscode, agent, arguments, &outcomes) {
                     return opened
                 }
             case .ask(.appPasscode): return .passcode(afterAsking: !outcomes.isEmpty)
@@ -50,15 +46,17 @@ enum OwnerUnlock {
     }
 
     private static func ask(
-        _ step: OwnerStep, _ client: borrowing AgentClient, _ arguments: Arguments,
+        _ step: OwnerStep, _ agent: UnlockingAgent, _ arguments: Arguments,
         _ outcomes: inout [FallbackFacts.Asked]
     ) throws(CommandError) -> Ending? {
         let (idle, timeout) = (arguments[Options.idle].map(UInt32.init), arguments[Options.timeout].map(UInt32.init))
         do {
             return .opened(
-                try client.confirm(
-                    step, idle: idle, timeout: timeout,
-                    AgentClient.Conversation(show: { show($0) }, ask: { try answer($0) })))
+                try agent.use { client in
+                    try client.confirm(
+                        step, idle: idle, timeout: timeout,
+                        AgentClient.Conversation(show: { show($0) }, ask: { try answer($0) }))
+                })
         } catch {
             let error = CommandError(error)
             guard let outcome = outcome(error.code, step) else { throw error }

@@ -17,6 +17,7 @@ enum Unlocking {
     /// The vault, opened with the passcode, with its PIN, or with the phrase, as is asked for.
     /// - Parameter evenIfDamaged: Whether a database that others changed is opened, to tell what is wrong with it.
     static func open(_ arguments: Arguments, evenIfDamaged: Bool = false) throws(CommandError) -> Vault {
+        if let vault = Remembering.takeOpened() { return vault }
         let input = SecretInput(arguments)
         try requireOneSecret(arguments)
         if let vault = try openWithoutAsking(arguments) { return vault }
@@ -57,7 +58,7 @@ enum Unlocking {
         }
     }
 
-    private static func open(
+    static func open(
         _ vault: Vault, _ kind: UnlockSecret, _ secret: borrowing SecretBytes, evenIfDamaged: Bool
     ) throws(CommandError) {
         try PassingNote.show("Checking the \(kind.words) ...") { () throws(CommandError) in

@@ -1,0 +1,115 @@
+internal import CommandLineArguments
+internal import Holdfast
+internal import HoldfastAgent
+internal import Synchronization
+internal import SystemCalls
+
+/// Unlocked once: the passcode or PIN that a command asks for on the terminal opens the vault in its agent, and the next commands ask for
+/// nothing.
+///
+/// Only where a person at a terminal sees that it is so, and where the agent ends with their session.
+enum Remembering {
+    /// The vault that a command opened itself with what was typed, because there was no agent to start.
+    private static let opened = Mutex<Vault?>(nil)
+
+    /// Takes the vault that was opened that way.
+    static func takeOpened() -> Vault? { opened.withLock { $0.take() } }
+
+    /// Has the agent open the vault with what the user types.
+    /// - Returns: Nil if the command has to open the vault itself, or has in ``takeOpened()``.
+    /// - Throws: What asking and unlocking throw.
+    static func unlock(_ arguments: Arguments) throws(CommandError) -> UnlockingAgent? {
+        // What is wrong with the vault is said where it is opened.
+        guard isPossible(arguments), let vault = try? Unlocking.find(arguments), let status = try? vault.status(),
+            status.slots.contains(.passcode) || status.hasPIN, try !Unlocking.asksNobody(vault)
+        else { return nil }
+        try Unlocking.refuseEarly(status)
+        let agent = try UnlockingAgent(arguments)
+        let times = try idleTimes()
+        let outcome = try Unlocking.ask(arguments, vault, status) { kind, secret throws(CommandError) in
+            do throws(CommandError) {
+                return Outcome.inAgent(try agent.unlock(kind, secret, idle: times.idle, timeout: times.timeout))
+            } catch {
+                guard cannotServe(error) else { throw error }
+                Output.note("\(error.what); opening the vault without the agent")
+                try Unlocking.open(vault, kind, secret, evenIfDamaged: false)
+                return .here
+            }
+        }
+        switch outcome {
+        case .here:
+            Unlocking.tellOpened(vault)
+            opened.withLock { $0 = vault }
+            return nil
+        case .inAgent(let locksIn):
+            Unlocking.tellUnclaimed(vault)
+            if !arguments[Options.json] { Output.remark(words(locksIn)) }
+            return agent
+        }
+    }
+
+    private enum Outcome {
+        /// Milliseconds until it locks if idle.
+        case inAgent(UInt64?)
+        case here
+    }
+
+    /// What the user is told.
+    static func words(_ locksIn: UInt64?) -> String {
+        guard let locksIn else { return "Unlocked; \"holdfast lock\" ends it." }
+        let span = Format.span(locksIn)
+        let passes = span.hasPrefix("1 ") ? "passes" : "pass"
+        return "Unlocked until \(span) \(passes) without use; \"holdfast lock\" ends it."
+    }
+
+    private static func cannotServe(_ error: CommandError) -> Bool {
+        [VaultError.Code.agentUnavailable, .agentRunning, .agentProtocol, .locked].map(\.description)
+            .contains(error.code)
+    }
+
+    // MARK: Where it never is
+
+    private static func isPossible(_ arguments: Arguments) -> Bool {
+        !Unlocking.namesSecret(arguments) && isAtTerminal && isOwnSession && isOwn(home: arguments)
+            && isRuntimeFolderSafe && isWanted
+    }
+
+    /// A person sees what is said, and what they typed is for this command. A pipe on standard input or output does not matter: git and the
+    /// shell's `$(...)` have one.
+    private static var isAtTerminal: Bool {
+        guard Descriptors.isTerminal(STDERR_FILENO), let terminal = Terminal() else { return false }
+        return tcgetpgrp(terminal.descriptor) == getpgrp()
+    }
+
+    /// Not on behalf of another user: their agent would be the wrong one.
+    private static var isOwnSession: Bool {
+        guard getuid() == geteuid() else { return false }
+        return unsafe getenv("SUDO_UID") == nil && getenv("DOAS_USER") == nil && getenv("PKEXEC_UID") == nil
+    }
+
+    private static func isOwn(home arguments: Arguments) -> Bool {
+        var status = stat()
+        guard let path = try? HomeFolder.path(arguments), unsafe stat(path, &status) == 0 else { return false }
+        return status.st_uid == geteuid()
+    }
+
+    /// The session's own folder: it goes with the session, and the agent with it.
+    private static var isRuntimeFolderSafe: Bool {
+        var status = stat()
+        guard let path = (try? HomeFolder.runtime()) ?? nil, unsafe lstat(path, &status) == 0 else { return false }
+        return status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid() && status.st_mode & 0o777 == 0o700
+    }
+
+    /// A file that cannot be read turns it off.
+    private static var isWanted: Bool {
+        do { return try Defaults.value(of: Options.remember.option) != "no" } catch { return false }
+    }
+
+    /// Those of `holdfast unlock`.
+    private static func idleTimes() throws(CommandError) -> (idle: UInt32?, timeout: UInt32?) {
+        func time(_ option: SecondsOption) throws(CommandError) -> UInt32? {
+            try Defaults.value(of: option.option).flatMap(DurationWord.seconds).map(UInt32.init)
+        }
+        return (try time(Options.idle), try time(Options.timeout))
+    }
+}

@@ -1,0 +1,85 @@
+internal import AgentMessages
+internal import CommandLineArguments
+internal import Holdfast
+internal import HoldfastAgent
+
+/// The agent that opens the vault for a command, over one connection: the one that runs, or one that is started once there is a secret for
+/// it. One that was started for nothing ends with the command.
+final class UnlockingAgent {
+    private let home: String
+    private let runtime: String?
+    private var line: Line?
+    private var isStarted = false
+    private var isOpen = false
+
+    private final class Line {
+        let client: AgentClient
+
+        init(_ client: consuming AgentClient) { self.client = client }
+    }
+
+    init(_ arguments: Arguments) throws(CommandError) {
+        home = try HomeFolder.absolutePath(arguments)
+        runtime = try HomeFolder.runtime()
+    }
+
+    deinit {
+        if isStarted, !isOpen { try? line?.client.shutDown() }
+    }
+
+    /// Looks for the agent that runs.
+    /// - Returns: Nil where there is none.
+    func ifRunning<R>(_ body: (borrowing AgentClient) throws -> R) throws -> R? {
+        if line == nil {
+            switch try AgentClient(home: home, runtime: runtime) {
+            case .none: return nil
+            case .some(let client): line = Line(client)
+            }
+        }
+        return try line.map { try body($0.client) }
+    }
+
+    /// Opens the vault.
+    /// - Returns: Milliseconds until it locks if idle; nil for never.
+    /// - Throws: What starting the agent and unlocking throw.
+    func unlock(
+        _ factor: UnlockSecret, _ secret: borrowing SecretBytes, idle: UInt32?, timeout: UInt32?
+    ) throws(CommandError) -> UInt64? {
+        let secret = try vaultCall { try secret.copy() }
+        return try open { agent in try agent.unlock(factor, secret, idle: idle, timeout: timeout) }
+    }
+
+    /// Opens a vault that opens without asking.
+    /// - Returns, throws: As ``unlock(_:_:idle:timeout:)``.
+    func openUnasked(idle: UInt32?, timeout: UInt32?) throws(CommandError) -> UInt64? {
+        try open { agent in try agent.openUnasked(idle: idle, timeout: timeout) }
+    }
+
+    /// Goes on over the connection that the vault was opened with.
+    func use<R: ~Copyable>(_ body: (borrowing AgentClient) throws -> R) throws -> R {
+        guard let line else { throw VaultError(.agentUnavailable, "the agent has ended") }
+        return try body(line.client)
+    }
+
+    private func open(_ body: (borrowing AgentClient) throws -> UInt64?) throws(CommandError) -> UInt64? {
+        try PassingNote.show("Unlocking ...") { () throws(CommandError) in
+            try vaultCall {
+                if line == nil { try start() }
+                let locksIn = try use(body)
+                isOpen = true
+                return locksIn
+            }
+        }
+    }
+
+    private func start() throws {
+        let found = try AgentLaunch.connect(
+            home: home, runtime: runtime, program: AgentCommand.program, arguments: AgentCommand.arguments(home: home))
+        switch consume found {
+        case .running(let agent): line = Line(agent)
+        case .started(let agent, _):
+            isStarted = true
+            line = Line(agent)
+        }
+    }
+}

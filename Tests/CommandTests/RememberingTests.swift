@@ -1,0 +1,129 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Unlocked once: the passcode that a command asks for on the terminal opens the vault for the next ones.
+@Suite struct RememberingTests {
+    private static let said = "Unlocked until 15 minutes pass without use; \"holdfast lock\" ends it."
+
+    /// Types the passcode to a command on a terminal.
+    /// - Returns: What was said behind the prompt.
+    private func typed(
+        _ words: [String], _ sandbox: AgentSandbox, environment: [String: String] = [:],
+        descriptors: [Int32: Source] = [:]
+    ) throws -> String {
+        let terminal = try PseudoTerminal()
+        let child = try sandbox.sandbox.start(
+            words, on: terminal, descriptors: descriptors, environment: sandbox.variables.merging(environment) { $1 })
+        try terminal.wait(for: "Passcode: ")
+        terminal.type(Prepared.passcode + "\n")
+        #expect(child.wait() == 0, "\(words) \(terminal.rest())")
+        return terminal.rest()
+    }
+
+    @Test func `the first right passcode starts the agent, and the next commands ask for nothing`() throws {
+        let sandbox = try AgentSandbox()
+        let before = try sandbox.run("log", passcode: Prepared.passcode).text
+        let screen = try typed(["list"], sandbox)
+        #expect(screen.contains(RememberingTests.said) && screen.contains("greeting"), "\(screen)")
+        let agent = try #require(try sandbox.agent())
+        #expect(agent["isUnlocked"] as? Bool == true)
+        #expect(try sandbox.run("get", "greeting").text == Prepared.greeting)
+        let log = try sandbox.run("log").text
+        let unlocks = [before, log].map { $0.matches(of: /unlocked with/).count }
+        #expect(unlocks[1] == unlocks[0] + 1, "the passcode was checked once: \(log)")
+
+        // One that runs and is locked is used.
+        #expect(try sandbox.run("lock").code == 0)
+        #expect(try typed(["get", "greeting"], sandbox).contains(RememberingTests.said))
+        #expect(try sandbox.agent()?["process"] as? Int == agent["process"] as? Int)
+        #expect(try sandbox.agent()?["isUnlocked"] as? Bool == true)
+    }
+
+    /// git's pipes, the shell's `$(...)`, and the value that `put` reads.
+    @Test func `a pipe on standard input and output does not matter`() throws {
+        let sandbox = try AgentSandbox()
+        let pipes: [Int32: Source] = [0: .file(try sandbox.file("value".utf8)), 1: .output(sandbox.path + "/out")]
+        #expect(try typed(["put", "piped"], sandbox, descriptors: pipes).contains(RememberingTests.said))
+        #expect(try sandbox.run("get", "piped").text == "value")
+    }
+
+    @Test func `under --json the line is not said`() throws {
+        let sandbox = try AgentSandbox()
+        #expect(try !typed(["list", "--json"], sandbox).contains("Unlocked until"))
+        #expect(try sandbox.agent()?["isUnlocked"] as? Bool == true)
+    }
+
+    @Test func `the times are those of unlock`() throws {
+        let sandbox = try AgentSandbox()
+        #expect(try sandbox.run("config", "set", "idle=1h").code == 0)
+        #expect(try typed(["list"], sandbox).contains("Unlocked until 1 hour passes without use"))
+        let left = try #require(try sandbox.agent()?["locksInSeconds"] as? Int)
+        #expect((3500...3600).contains(left))
+    }
+
+    @Test(arguments: [
+        ["--no-agent"], ["XDG_RUNTIME_DIR="], ["SUDO_UID=1000"], ["DOAS_USER=ada"], ["PKEXEC_UID=1000"], ["verify"],
+        ["export"], ["log", "verify", "--key-out-fd=5"], ["stderr"], ["0755"], ["link"], ["configuration"], ["broken"],
+    ])
+    func `no agent is started where nobody sees it, for whom it is not, or for the whole vault`(_ how: [String]) throws
+    {
+        let sandbox = try AgentSandbox()
+        var (words, environment, descriptors) = (["list"], [String: String](), [Int32: Source]())
+        switch how[0] {
+        case "--no-agent": words += how
+        case "verify": words = how
+        case "export": words = ["export", sandbox.path + "/out.kdbx", "--file-password-fd=5"]
+        case "log": words = how
+        case "stderr": descriptors[2] = .output(sandbox.path + "/err")
+        case "0755": #expect(unsafe chmod(sandbox.runtime, 0o755) == 0)
+        case "link":
+            try FileManager.default.createSymbolicLink(
+                atPath: sandbox.path + "/link", withDestinationPath: sandbox.runtime)
+            environment["XDG_RUNTIME_DIR"] = sandbox.path + "/link"
+        case "configuration": #expect(try sandbox.run("config", "set", "unlock.remember=no").code == 0)
+        case "broken":
+            try FileManager.default.createDirectory(
+                atPath: sandbox.path + "/.config/holdfast", withIntermediateDirectories: true)
+            _ = try sandbox.sandbox.file("what = this\n".utf8, ".config/holdfast/config")
+            words = ["show", "greeting"]
+        default:
+            let parts = how[0].split(separator: "=", omittingEmptySubsequences: false)
+            environment[String(parts[0])] = String(parts[1])
+        }
+        if how[0] == "export" { descriptors[5] = try sandbox.lines("a password of the file") }
+        if how[0] == "log" { descriptors[5] = .output(sandbox.path + "/key") }
+        let screen = try typed(words, sandbox, environment: environment, descriptors: descriptors)
+        #expect(!screen.contains("Unlocked until"), "\(screen)")
+        #expect(try sandbox.agent() == nil)
+        let own = try sandbox.run("status", "--json", environment: environment).json()
+        #expect(own["agent"] is NSNull, "\(own)")
+    }
+
+    @Test func `an agent that cannot be used does not matter to what was typed`() throws {
+        let sandbox = try AgentSandbox()
+        let other = sandbox.path + "/other"
+        try FileManager.default.createDirectory(
+            atPath: other, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        let elsewhere = ["XDG_RUNTIME_DIR": other]
+        #expect(try sandbox.run("unlock", passcode: Prepared.passcode, environment: elsewhere).code == 0)
+        defer { _ = try? sandbox.run("lock", "--shut-down", environment: elsewhere) }
+        let screen = try typed(["get", "greeting"], sandbox)
+        #expect(screen.contains("not in this runtime folder; opening the vault without the agent"), "\(screen)")
+        #expect(screen.contains(Prepared.greeting.prefix { $0 != "\n" }), "\(screen)")
+        #expect(!screen.contains("Passcode: ") && !screen.contains("Unlocked until"), "\(screen)")
+    }
+
+    @Test func `a command that gives up leaves no agent that it started`() throws {
+        let sandbox = try AgentSandbox()
+        let terminal = try PseudoTerminal()
+        let child = try sandbox.sandbox.start("list", on: terminal, environment: sandbox.variables)
+        try terminal.wait(for: "Passcode: ")
+        terminal.type("wrong\n")
+        try terminal.wait(for: "Passcode: ")
+        terminal.type("\u{3}")
+        #expect(child.wait() == 130)
+        #expect(try sandbox.agent() == nil)
+        #expect(terminal.echoes)
+    }
+}
