@@ -42,11 +42,15 @@ extension SampleUser {
         return [Node.Kind.toggle, .button].flatMap { screen.nodes($0) }.filter { !$0.isDisabled }.map(\.label)
     }
 
-    /// Whether a change is under way.
+    /// Whether something is under way that its user waits for: a change, or the device's own prompt for one.
     var isBusy: Bool {
         guard let models else { return false }
-        return models.settings.isBusy || models.protection.running != nil || models.protection.moving != nil
-            || models.identity.running != nil || models.selfDestruct.isBusy
+        let (settings, destruct) = (models.settings, models.selfDestruct)
+        var asks = [settings.dialog, models.protection.dialog, destruct.dialog].contains { $0.step != nil }
+        if case .owner = settings.needed { asks = true }
+        if case .authenticating = destruct.step, destruct.confirmsOwner { asks = true }
+        return asks || settings.needed == .confirmation && !settings.losesPhrase || settings.isBusy || destruct.isBusy
+            || models.protection.running != nil || models.protection.moving != nil || models.identity.running != nil
     }
 
     func settles(_ screen: @MainActor () throws -> Screen) async throws {
