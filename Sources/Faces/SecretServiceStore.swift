@@ -127,7 +127,9 @@ package struct SecretServiceStore: Sendable {
         for number in 1...1000 {
             let name = number == 1 ? plain : "\(plain) (\(number))"
             var item = try SecretServiceStore.item(draft, secret)
-            if !name.utf8.elementsEqual(label.utf8), !draft.label.isEmpty { try item.put(SecretServiceStore.labelLabel, Array(label.utf8)) }
+            if !name.utf8.elementsEqual(label.utf8), !draft.label.isEmpty {
+                try item.put(SecretServiceStore.labelLabel, Array(label.utf8))
+            }
             do throws(VaultError) {
                 try items.add(item, as: name, in: collection)
                 return name

@@ -23,7 +23,8 @@ extension EntryNames {
         var found: [EntryPath] = []
         var nearest = limit
         for place in all {
-            guard let nearness = EntryNames.nearness(wanted, in: Folding.folded(place.spelled)), nearness <= nearest else {
+            guard let nearness = EntryNames.nearness(wanted, in: Folding.folded(place.spelled)), nearness <= nearest
+            else {
                 continue
             }
             if nearness < nearest { found = [] }

@@ -113,7 +113,9 @@ enum PathText {
                 result += "\\\\"
             } else if scalar == "/" {
                 result += slash
-            } else if scalar.isUnsafeToShow || inNumbers && !scalar.isASCII || scalar == " " && isEnd(index, of: scalars) {
+            } else if scalar.isUnsafeToShow || inNumbers && !scalar.isASCII
+                || scalar == " " && isEnd(index, of: scalars)
+            {
                 result += "\\u{" + String(scalar.value, radix: 16) + "}"
             } else {
                 result.unicodeScalars.append(scalar)

@@ -40,7 +40,9 @@ struct IndexEntry {
         let field = layout.fields.first { $0.kind == .text && content.text($0.label) == Item.userLabel }
         guard let value = field?.value else { return nil }
         var end = min(value.upperBound, value.lowerBound + IndexEntry.longestUser)
-        while end < value.upperBound, end > value.lowerBound, content.present(at: end, as: UInt8.self) & 0xC0 == 0x80 { end -= 1 }
+        while end < value.upperBound, end > value.lowerBound, content.present(at: end, as: UInt8.self) & 0xC0 == 0x80 {
+            end -= 1
+        }
         return value.lowerBound..<end
     }
 

@@ -17,7 +17,8 @@ extension ItemStore {
     ) throws(VaultError) -> SecretBytes {
         let named = EntryPath(collection: reference.collection, name: reference.item)
         do throws(VaultError) { return try value(at: named, reference.field, check) } catch {
-            guard error.code == .recordNotFound, let other = named.other, try !contains(named), try contains(other) else {
+            guard error.code == .recordNotFound, let other = named.other, try !contains(named), try contains(other)
+            else {
                 throw error
             }
             return try value(at: other, reference.field, check)

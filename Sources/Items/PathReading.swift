@@ -94,7 +94,8 @@ enum PlainName {
             let place = parts.count == 1 ? "it" : "part \(number + 1)"
             guard let first = part.first, let last = part.last else {
                 return number == 0
-                    ? "it begins with a slash" : number == parts.count - 1 ? "it ends with a slash" : "\(place) is empty"
+                    ? "it begins with a slash"
+                    : number == parts.count - 1 ? "it ends with a slash" : "\(place) is empty"
             }
             if part.elementsEqual(".".unicodeScalars) || part.elementsEqual("..".unicodeScalars) {
                 return "\(place) is \(String(part))"

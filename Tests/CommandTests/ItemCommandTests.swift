@@ -56,9 +56,12 @@ import Testing
         defer { try? end(sandbox) }
         let name = "evil\u{1B}[2J\nname"
         let refused = try sandbox.run("add", name, "--generate")
-        #expect(refused.code == 2 && refused.errors.contains("no new entry can be called 'evil\\u{1b}"), "\(refused.errors)")
+        #expect(
+            refused.code == 2 && refused.errors.contains("no new entry can be called 'evil\\u{1b}"), "\(refused.errors)"
+        )
         let added = try sandbox.run(
-            "add", name, "--collection=default", "--text=a=b\u{1B}]0;x\u{7}", "--secret-fd=5", descriptors: [5: sandbox.lines("x\u{1B}[31m")])
+            "add", name, "--collection=default", "--text=a=b\u{1B}]0;x\u{7}", "--secret-fd=5",
+            descriptors: [5: sandbox.lines("x\u{1B}[31m")])
         #expect(added.code == 0, "\(added.errors)")
         for words in [["show", name, "-r"], ["show", name, "--json", "-r"], ["list"], ["find", "evil"]] {
             let shown = try sandbox.run(raw: words.map { Array($0.utf8) })

@@ -6,7 +6,8 @@ import Testing
     private static let all = EntryNames(
         [
             ("default", "logins/mail"), ("default", "logins/Bank"), ("default", "mailing list"), ("work", "vpn"),
-            ("default", "vpn-old"), ("default", "MAIL server"), ("Stra\u{DF}e", "haus"), ("work", "\u{C4}pfel/gr\u{FC}n"),
+            ("default", "vpn-old"), ("default", "MAIL server"), ("Stra\u{DF}e", "haus"),
+            ("work", "\u{C4}pfel/gr\u{FC}n"),
         ].map { EntryPath(collection: $0.0, name: $0.1) })
 
     private func near(_ text: String, _ limit: EntryNames.Nearness = .beginning) -> [String] {
@@ -18,7 +19,9 @@ import Testing
         #expect(near("mail") == ["logins/mail"])  // the whole last part goes before beginnings
         #expect(near("ban") == ["logins/Bank"] && near("mail s") == ["MAIL server"])
         #expect(near("vpn") == ["work/vpn"] && near("work/v") == ["work/vpn"])
-        #expect(near("\u{E4}PFEL/gr\u{DC}n") == ["work/\u{C4}pfel/gr\u{FC}n"] && near("STRA\u{DF}E/h") == ["Stra\u{DF}e/haus"])
+        #expect(
+            near("\u{E4}PFEL/gr\u{DC}n") == ["work/\u{C4}pfel/gr\u{FC}n"]
+                && near("STRA\u{DF}E/h") == ["Stra\u{DF}e/haus"])
         #expect(near("\u{E4}pfel") == ["work/\u{C4}pfel/gr\u{FC}n"])
     }
 

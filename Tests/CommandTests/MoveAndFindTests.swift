@@ -107,7 +107,8 @@ import Testing
         #expect(none.code == 0 && none.output.isEmpty)
         let json = try sandbox.run("find", "nothing", "--json", passcode: Prepared.passcode)
         #expect(json.text == "{\"records\":[]}\n")
-        #expect(try names(sandbox.run("find", "big", "--collection=files", passcode: Prepared.passcode)) == ["files/big"])
+        #expect(
+            try names(sandbox.run("find", "big", "--collection=files", passcode: Prepared.passcode)) == ["files/big"])
         let empty = try sandbox.run("find", passcode: Prepared.passcode)
         #expect(empty.code == 2)
         let long = try sandbox.run("find", String(repeating: "x", count: 1025), passcode: Prepared.passcode)

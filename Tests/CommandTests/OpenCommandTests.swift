@@ -13,7 +13,9 @@ import Testing
         #expect(again.code == 1 && again.errors.contains("use --replace to replace it"))
         #expect(try sandbox.run("put", "note", "--open", "--replace", input: .file(sandbox.file([1, 2]))).code == 0)
         #expect(try sandbox.run("put", "other", "--open", "--collection=c", input: .null).code == 0)
-        let list = try sandbox.run("list", "--open", "--long").text.split(separator: "\n").map { $0.split(separator: "\t") }
+        let list = try sandbox.run("list", "--open", "--long").text.split(separator: "\n").map {
+            $0.split(separator: "\t")
+        }
         #expect(list.map { Array($0.prefix(3)) } == [["c", "other", "0"], ["default", "note", "2"]])
         #expect(list.allSatisfy { $0.count == 5 && $0[4] == "open" })
         #expect(try sandbox.run("rm", "other", "--open", "--collection", "c").code == 0)

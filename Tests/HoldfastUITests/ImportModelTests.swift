@@ -30,7 +30,8 @@ import Testing
         let model = models.vault.importer()
         await model.open(path, into: "web")
         let planned = try #require(plan(model))
-        #expect(planned.added.sorted() == ["web/mail", "web/shop"] && planned.duplicates.isEmpty && planned.notes.isEmpty)
+        #expect(
+            planned.added.sorted() == ["web/mail", "web/shop"] && planned.duplicates.isEmpty && planned.notes.isEmpty)
         #expect(models.vault.items.isEmpty, "a plan stores nothing")
         await model.store()
         #expect(model.step == .stored(planned))

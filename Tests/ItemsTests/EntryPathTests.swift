@@ -30,7 +30,8 @@ import VaultStorage
             #expect(try EntryPath(new: text) == EntryPath(parsing: text), "\(text)")
         }
         let refused = [
-            "", "/x", "x/", "a//b", ".", "..", "a/../b", "./a", " x", "x ", "a/ b", "a /b", "a\tb", "a\\u{9}b", "\\u{0}x",
+            "", "/x", "x/", "a//b", ".", "..", "a/../b", "./a", " x", "x ", "a/ b", "a /b", "a\tb", "a\\u{9}b",
+            "\\u{0}x",
             "a\u{200B}b", "a\u{A0}", "\\-/x", "a\\/b/c", "default/a/b", String(repeating: "x", count: 1025),
             String(repeating: "c", count: 256) + "/x",
         ]
@@ -63,7 +64,8 @@ import VaultStorage
 
     @Test func `two that look the same are written apart`() {
         let names = EntryNames([
-            EntryPath(name: "caf\u{E9}"), EntryPath(name: "cafe\u{301}"), EntryPath(name: "K"), EntryPath(name: "\u{212A}"),
+            EntryPath(name: "caf\u{E9}"), EntryPath(name: "cafe\u{301}"), EntryPath(name: "K"),
+            EntryPath(name: "\u{212A}"),
         ])
         #expect(names.written() == ["caf\\u{e9}", "cafe\\u{301}", "K", "\\u{212a}"])
         #expect(names.entry("caf\u{E9}") == names.all[0])
@@ -75,11 +77,13 @@ import VaultStorage
     @Test func `what is written means exactly its entry`() {
         var numbers = TestRun.generator("paths")
         let pieces = [
-            "a", "b", "/", "/", "\\", "\\\\", "\\/", "\\-", "-", "\\u{41}", "\\u{", "}", " ", "caf\u{E9}", "cafe\u{301}",
+            "a", "b", "/", "/", "\\", "\\\\", "\\/", "\\-", "-", "\\u{41}", "\\u{", "}", " ", "caf\u{E9}",
+            "cafe\u{301}",
             "\u{301}", "\t", "\u{200B}", "default", "default/", ".", "K", "\u{212A}", "%2F", "//",
         ]
         func name(_ longest: Int) -> String {
-            (0..<Int.random(in: 0...longest, using: &numbers)).map { _ in pieces.randomElement(using: &numbers) ?? "" }.joined()
+            (0..<Int.random(in: 0...longest, using: &numbers)).map { _ in pieces.randomElement(using: &numbers) ?? "" }
+                .joined()
         }
         for _ in 0..<TestRun.count(test: 100, check: 1000, soak: 20_000) {
             var all: Set<EntryPath> = []

@@ -30,7 +30,8 @@ extension Agent {
                 guard let path = RecordPath(collection: trashed.collection, name: trashed.name) else {
                     throw VaultError(.recordNotFound, "there is nothing of this name in the trash")
                 }
-                try items.restore(trashed, as: target.map { EntryPath(collection: $0.collection, name: $0.name) }) { item throws(VaultError) in
+                try items.restore(trashed, as: target.map { EntryPath(collection: $0.collection, name: $0.name) }) {
+                    item throws(VaultError) in
                     try gate.pass(item, path)
                 }
                 return ([try Packet(.done)], .rest)

@@ -15,7 +15,8 @@ extension Command {
         ],
         example: "holdfast find mail work",
         places: [Place(name: "WORD", kind: .text, help: "What is looked for.", isRest: true)],
-        options: [Options.long.option, Options.onlyCollection.option, Options.json.option] + Options.unlocking, run: findRecords)
+        options: [Options.long.option, Options.onlyCollection.option, Options.json.option] + Options.unlocking,
+        run: findRecords)
 }
 
 private func findRecords(_ arguments: Arguments) throws(CommandError) -> ExitCode {

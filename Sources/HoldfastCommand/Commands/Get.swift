@@ -58,7 +58,7 @@ private func write(
     try value.end()
 }
 
-/// The value of an item that is a plain one but for tags and the like.
+/// The value of an item that is a plain one but for its tags.
 private func writeField(_ record: NamedRecord, _ access: ItemAccess) throws(CommandError) {
     let item = try access.item(record.path)
     guard item.kind == .value, let field = item.field(ItemStore.plainLabel) else {

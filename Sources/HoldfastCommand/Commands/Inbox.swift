@@ -132,7 +132,8 @@ private func accepted(_ item: String, _ access: ItemAccess) throws(CommandError)
     guard let found = inbox.first(where: { $0.name == item }) else {
         throw explained(CommandError(VaultError(.recordNotFound, "")), item, nil, nil)
     }
-    let place = EntryPath(collection: arguments[Options.collection] ?? found.originalCollection, name: found.originalName)
+    let place = EntryPath(
+        collection: arguments[Options.collection] ?? found.originalCollection, name: found.originalName)
     do throws(CommandError) {
         let path = try access.requireFree(place.text)
         return (path.path.name, path.path.collection)
@@ -167,7 +168,8 @@ private func explained(_ error: CommandError, _ item: String, _ name: String?, _
         failure.what = "there is no item \"\(Escaping.name(item))\" in the inbox"
         failure.advice = "holdfast inbox list shows what there is"
     case VaultError.Code.recordExists.description:
-        let target = name.map { " \(EntryPath(collection: collection ?? Options.defaultCollection, name: $0).text)" } ?? ""
+        let target =
+            name.map { " \(EntryPath(collection: collection ?? Options.defaultCollection, name: $0).text)" } ?? ""
         failure.what = "there is a record\(target) already"
         failure.advice = "give another name with --as, or --replace it"
     default: break

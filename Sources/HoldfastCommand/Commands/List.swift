@@ -66,7 +66,8 @@ private func listRecords(_ arguments: Arguments) throws(CommandError) -> ExitCod
     if arguments[Options.open] { return try OpenItems.list(arguments) }
     let access = ItemAccess(arguments)
     let all = try access.records()
-    let first = arguments[Options.onlyCollection] ?? arguments.places.first?.split(separator: "/").first.map(String.init)
+    let first =
+        arguments[Options.onlyCollection] ?? arguments.places.first?.split(separator: "/").first.map(String.init)
     // What asks for a better unlock is refused, not left out, where it was named.
     if let first, first.utf8.count <= RecordName.maximumCollectionSize { try access.requireReach(of: first) }
     // How each is written depends on all.
@@ -80,7 +81,8 @@ private func listRecords(_ arguments: Arguments) throws(CommandError) -> ExitCod
         listed = listed.filter { $0.0.info.entry.isIn(folder: folder) }
         guard !listed.isEmpty else {
             throw CommandError(
-                .notFound, code: VaultError.Code.recordNotFound.description, "there is no folder '\(Escaping.name(folder))'",
+                .notFound, code: VaultError.Code.recordNotFound.description,
+                "there is no folder '\(Escaping.name(folder))'",
                 advice: "holdfast list --tree shows all folders")
         }
     }
@@ -140,7 +142,9 @@ func showRecords(
     } else if isSeen {
         var table = Table(["NAME", "USER", "KIND", "CHANGED"])
         for (record, written) in records {
-            table.append([written, Escaping.name(record.user), record.kind, Format.age(milliseconds: record.info.modified)])
+            table.append([
+                written, Escaping.name(record.user), record.kind, Format.age(milliseconds: record.info.modified),
+            ])
         }
         table.fit(Terminal.columns(STDOUT_FILENO), cutting: [0, 1])
         try Output.write(table.text)

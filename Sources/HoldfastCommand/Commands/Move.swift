@@ -4,7 +4,8 @@ internal import Holdfast
 internal import HoldfastAgent
 
 extension Place {
-    fileprivate static let newName = Place(name: "NEW", kind: .text, help: "The new name, with its folder; behind FOLDER/ the last part stays.")
+    fileprivate static let newName = Place(
+        name: "NEW", kind: .text, help: "The new name, with its folder; behind FOLDER/ the last part stays.")
 }
 
 extension Options {
@@ -62,7 +63,9 @@ private func change(
     let access = ItemAccess(arguments)
     let new = arguments[place: 1]
     // What cannot be is refused before anything is asked for.
-    if !access.isLiteral, !arguments.contains(Options.toCollection.option), !new.hasSuffix("/") { _ = try ItemNames.new(new) }
+    if !access.isLiteral, !arguments.contains(Options.toCollection.option), !new.hasSuffix("/") {
+        _ = try ItemNames.new(new)
+    }
     return try access.naming(arguments[place: 0], naming) { record throws(CommandError) in
         let target = try access.target(new, for: record.path)
         do throws(CommandError) { try change(access, record.path, target) } catch {

@@ -79,7 +79,8 @@ extension ItemAccess {
         {
             (text, number) = (String(text[..<sign]), named)
         }
-        let place = isLiteral ? EntryPath(collection: arguments[Options.collection] ?? "", name: text) : names.entry(text)
+        let place =
+            isLiteral ? EntryPath(collection: arguments[Options.collection] ?? "", name: text) : names.entry(text)
         let found = all.filter { $0.entry == place }
         guard found.count >= number else {
             let near = Suggestion.nearest(to: text, among: names.written())

@@ -74,7 +74,8 @@ enum Defaults {
         if takesNames, let collection = file.value(of: retired) {
             throw .usage(
                 "\(Escaping.name(path)) has the setting \(retired), which is gone: a folder is part of the name now, as in "
-                    + "\(EntryPath(collection: collection, name: "NAME").text); take it out with holdfast config set \(retired)=")
+                    + "\(EntryPath(collection: collection, name: "NAME").text); take it out with holdfast config set \(retired)="
+            )
         }
         return arguments.falling(
             back: Dictionary(

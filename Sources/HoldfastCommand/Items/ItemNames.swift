@@ -91,7 +91,9 @@ extension ItemAccess {
     func resolve(_ text: String, _ precision: Naming) throws(CommandError) -> NamedRecord {
         let names = try names()
         if isLiteral {
-            guard let record = try record(as: text), names.contains(record.path.entry) else { throw ItemNames.none(text, []) }
+            guard let record = try record(as: text), names.contains(record.path.entry) else {
+                throw ItemNames.none(text, [])
+            }
             return record
         }
         if let entry = names.entry(text) { return names.record(entry) }
@@ -106,7 +108,9 @@ extension ItemAccess {
             return record
         }
         // Nothing else can mean such a name, and looks like it only to who looks for that.
-        let isSimple = text.utf8.allSatisfy { (0x21..<0x7F).contains($0) && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\") }
+        let isSimple = text.utf8.allSatisfy {
+            (0x21..<0x7F).contains($0) && $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "\\")
+        }
         if isSimple { return NamedRecord(try ItemNames.new(text)) }
         let names = try names()
         if let entry = names.entry(text) { return names.record(entry) }
@@ -222,10 +226,13 @@ enum ItemNames {
             return path
         }
         do throws(VaultError) {
-            guard let path = RecordPath(try EntryPath(new: text)) else { throw VaultError(.invalidName, "it is too long") }
+            guard let path = RecordPath(try EntryPath(new: text)) else {
+                throw VaultError(.invalidName, "it is too long")
+            }
             return path
         } catch {
-            throw CommandError(.usage, code: "invalidName", "no new entry can be called '\(Escaping.name(text))': \(error.reason)")
+            throw CommandError(
+                .usage, code: "invalidName", "no new entry can be called '\(Escaping.name(text))': \(error.reason)")
         }
     }
 
