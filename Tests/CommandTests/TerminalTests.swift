@@ -57,7 +57,7 @@ import Testing
         let put = try sandbox.start("put", "typed", on: terminal)
         try terminal.wait(for: "Passcode: ")
         terminal.type("typed passcode\n")
-        try terminal.wait(for: "Value for \"typed\" (one line, not shown): ")
+        try terminal.wait(for: "Value for typed (one line, not shown): ")
         #expect(!terminal.echoes)
         terminal.type("the value\n")
         #expect(put.wait() == 0)

@@ -63,7 +63,7 @@ import VaultStorage
         for (name, call) in calls(vault, "shut") {
             let error = #expect(throws: VaultError.self, "\(name)") { try call() }
             #expect(error?.code == .assuranceTooLow && error?.neededAssurance == minimum, "\(name)")
-            #expect(error?.reason.contains(minimum.name) == true && error?.reason.contains("keyBound") == true)
+            #expect(error?.reason.contains(minimum.words) == true && error?.reason.contains("key-bound") == true)
         }
         #expect(try home.bytes("vault.mdb") == before)
         #expect(try vault.records().map(\.collection) == ["open"])

@@ -68,9 +68,14 @@ enum Defaults {
     ) throws(CommandError) -> Arguments {
         let wanted = all.filter { syntax.options.contains($0.option) }
         let takesNames = syntax.options.contains(Options.collection.option)
-        guard !wanted.isEmpty || takesNames, let path = try path(), let file = try ConfigurationFile(at: path) else {
+        guard !wanted.isEmpty || takesNames, let path = try path() else { return arguments }
+        let file: ConfigurationFile?
+        do throws(CommandError) { file = try ConfigurationFile(at: path) } catch {
+            // Nothing of what this command takes stands in it.
+            guard wanted.isEmpty else { throw error }
             return arguments
         }
+        guard let file else { return arguments }
         if takesNames, let collection = file.value(of: retired) {
             throw .usage(
                 "\(Escaping.name(path)) has the setting \(retired), which is gone: a folder is part of the name now, as in "
