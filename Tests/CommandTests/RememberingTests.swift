@@ -126,4 +126,43 @@ import Testing
         #expect(try sandbox.agent() == nil)
         #expect(terminal.echoes)
     }
+
+    /// The agent is stopped meanwhile, so that the check lasts.
+    @Test(arguments: [SIGINT, SIGTERM, SIGTSTP])
+    func `a signal while the passcode is checked brings the echo back`(_ signal: Int32) throws {
+        let sandbox = try AgentSandbox()
+        #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
+        #expect(try sandbox.run("lock").code == 0)
+        let agent = pid_t(try #require(try sandbox.agent()?["process"] as? Int))
+        let terminal = try PseudoTerminal()
+        // A shell with job control, where the command is stopped.
+        let script = "set -m; '\(Program.path)' list; echo stopped=$?; read -r go; fg >/dev/null; echo ended=$?"
+        let child =
+            signal == SIGTSTP
+            ? try sandbox.sandbox.start(
+                ["-c", script], on: terminal, program: "/bin/bash", environment: sandbox.variables)
+            : try sandbox.sandbox.start("list", on: terminal, environment: sandbox.variables)
+        try terminal.wait(for: "Passcode: ")
+        kill(agent, SIGSTOP)
+        defer { kill(agent, SIGCONT) }
+        terminal.type(Prepared.passcode + "\n")
+        try terminal.wait(for: "Unlocking ...")
+        #expect(!terminal.echoes)
+        guard signal == SIGTSTP else {
+            if signal == SIGINT { terminal.type("\u{3}") } else { kill(child.pid, signal) }
+            #expect(child.wait() == 1000 + signal)
+            #expect(terminal.echoes)
+            return
+        }
+        terminal.type("\u{1A}")
+        try terminal.wait(for: "stopped=148")
+        #expect(terminal.echoes)
+        terminal.type("go\n")
+        try terminal.wait(for: "go")
+        kill(agent, SIGCONT)
+        try terminal.wait(for: "greeting")
+        try terminal.wait(for: "ended=0")
+        #expect(child.wait() == 0)
+        #expect(terminal.echoes)
+    }
 }

@@ -36,41 +36,35 @@ private func unlockVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
     let vault = try Unlocking.find(arguments)
     let agent = try UnlockingAgent(arguments)
     if let locksIn = stillOpen(arguments, agent) { return try tell(locksIn, vault, arguments) }
-    let namesSecret = Unlocking.namesSecret(arguments)
-    if !namesSecret, try Unlocking.asksNobody(vault) {
-        let locksIn = try agent.openUnasked(idle: idle(arguments), timeout: timeout(arguments))
-        defer {
-            Output.remark("This vault opens without asking: commands and the agent open it again when it is needed.")
-        }
-        return try tell(locksIn, vault, arguments)
-    }
-    let locksIn: UInt64?
-    var known: Vault.Status?
-    if !namesSecret, !arguments[Options.passcode] {
-        let status = try vaultCall { try vault.status() }
-        switch try OwnerUnlock.run(arguments, status, agent) {
-        case .opened(let locksIn): return try tell(locksIn, vault, arguments)
-        case .passcode(let afterAsking): known = afterAsking ? nil : status
-        }
-    }
     if Unlocking.usesPhrase(arguments) {
         let phrase = try input.phrase()
-        locksIn = try phrase.withText { text throws(CommandError) in
+        let locksIn = try phrase.withText { text throws(CommandError) in
             let text = try vaultCall { try SecretBytes(copying: text) }
             return try agent.unlock(.recoveryPhrase, text, idle: idle(arguments), timeout: timeout(arguments))
         }
-    } else {
-        try input.requireCountedSource()
-        let status: Vault.Status
-        if let known {
-            status = known
-            try Unlocking.refuseEarly(status)
-        } else {
-            status = try Unlocking.refuseEarly(vault)
+        return try tell(locksIn, vault, arguments)
+    }
+    var status = try vaultCall { try vault.status() }
+    if !Unlocking.namesSecret(arguments) {
+        if status.slots.contains(.device) {
+            let locksIn = try agent.openUnasked(idle: idle(arguments), timeout: timeout(arguments))
+            defer {
+                Output.remark(
+                    "This vault opens without asking: commands and the agent open it again when it is needed.")
+            }
+            return try tell(locksIn, vault, arguments)
         }
-        locksIn = try Unlocking.ask(arguments, vault, status) { kind, secret throws(CommandError) in
-            try agent.unlock(kind, secret, idle: idle(arguments), timeout: timeout(arguments))
+        if !arguments[Options.passcode] {
+            switch try OwnerUnlock.run(arguments, status, agent) {
+            case .opened(let locksIn): return try tell(locksIn, vault, arguments)
+            case .passcode(let afterAsking): if afterAsking { status = try vaultCall { try vault.status() } }
+            }
         }
+    }
+    try input.requireCountedSource()
+    try Unlocking.refuseEarly(status)
+    let locksIn = try Unlocking.ask(arguments, vault, status) { kind, secret throws(CommandError) in
+        try agent.unlock(kind, secret, idle: idle(arguments), timeout: timeout(arguments))
     }
     return try tell(locksIn, vault, arguments)
 }

@@ -21,7 +21,7 @@ enum Remembering {
     static func unlock(_ arguments: Arguments) throws(CommandError) -> UnlockingAgent? {
         // What is wrong with the vault is said where it is opened.
         guard isPossible(arguments), let vault = try? Unlocking.find(arguments), let status = try? vault.status(),
-            status.slots.contains(.passcode) || status.hasPIN, try !Unlocking.asksNobody(vault)
+            status.slots.contains(.passcode) || status.hasPIN, !status.slots.contains(.device)
         else { return nil }
         try Unlocking.refuseEarly(status)
         let agent = try UnlockingAgent(arguments)
