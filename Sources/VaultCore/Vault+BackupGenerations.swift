@@ -112,30 +112,35 @@ private struct BackupGenerations {
         return (try? Vault.manifest(of: home))??.vault
     }
 
+    /// The date in UTC; nil beyond the years that a name can have.
     private static func name(_ time: Int64) -> String? {
-        var seconds = time_t(time)
-        var fields = unsafe tm()
-        guard unsafe gmtime_r(&seconds, &fields) != nil else { return nil }
-        return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 32) { buffer in
-            guard let base = buffer.baseAddress, unsafe strftime(base, 32, "%Y-%m-%dT%H-%M-%SZ", &fields) > 0 else {
-                return nil
-            }
-            return unsafe String(validatingCString: base)
+        guard (0..<253_402_300_800).contains(time) else { return nil }
+        let (days, second) = (Int(time / 86_400), Int(time % 86_400))
+        // Years begin in March, so that the day that some have more is their last one; 719,468 days lie between March of the year 0
+        // and 1970, and 146,097 in 400 years.
+        let day = (days + 719_468) % 146_097
+        let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365
+        let ofYear = day - (365 * year + year / 4 - year / 100)
+        let month = (5 * ofYear + 2) / 153
+        let ofMonth = ofYear - (153 * month + 2) / 5 + 1
+        let number = month < 10 ? month + 3 : month - 9
+        let full = (days + 719_468) / 146_097 * 400 + year + (number <= 2 ? 1 : 0)
+        func text(_ number: Int, _ digits: Int = 2) -> String {
+            let text = String(number)
+            return String(repeating: "0", count: max(0, digits - text.count)) + text
         }
+        return "\(text(full, 4))-\(text(number))-\(text(ofMonth))T"
+            + "\(text(second / 3600))-\(text(second / 60 % 60))-\(text(second % 60))Z"
     }
 
     /// Nil for what is no such name.
     static func time(_ name: String) -> Int64? {
-        let parts = name.split { !$0.isASCII || !$0.isNumber }.compactMap { Int32($0) }
+        let parts = name.split { !$0.isASCII || !$0.isNumber }.compactMap { Int64($0) }
         guard name.utf8.count == 20, parts.count == 6, (1970...9999).contains(parts[0]) else { return nil }
-        var fields = unsafe tm()
-        unsafe fields.tm_year = parts[0] - 1900
-        unsafe fields.tm_mon = parts[1] - 1
-        unsafe fields.tm_mday = parts[2]
-        unsafe fields.tm_hour = parts[3]
-        unsafe fields.tm_min = parts[4]
-        unsafe fields.tm_sec = parts[5]
-        let time = Int64(unsafe timegm(&fields))
+        let (year, month) = parts[1] > 2 ? (parts[0], parts[1] - 3) : (parts[0] - 1, parts[1] + 9)
+        let (ofYear, ofEra) = ((153 * month + 2) / 5 + parts[2] - 1, year % 400)
+        let day = year / 400 * 146_097 + ofEra * 365 + ofEra / 4 - ofEra / 100 + ofYear - 719_468
+        let time = day * 86_400 + parts[3] * 3600 + parts[4] * 60 + parts[5]
         // A date that there is, written as we write it.
         return self.name(time) == name ? time : nil
     }
