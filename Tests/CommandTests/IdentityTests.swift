@@ -295,13 +295,13 @@ import VaultStorage
         try terminal.wait(for: "Passcode: ")
         terminal.type(Prepared.passcode + "\n")
         #expect(owner.wait() == 0, "\(terminal.rest())")
-        // Without it the vault is opened first, and the passcode asked for once more.
+        // Locked, it is unlocked first, and the passcode asked for once more.
         #expect(try phone.sandbox.run("lock").code == 0)
         let alone = try begin()
         try terminal.wait(for: "Passcode: ")
         terminal.type(Prepared.passcode + "\n")
         try terminal.takePhrase()
-        try terminal.wait(for: "Enter the vault's passcode to confirm: ")
+        try terminal.wait(for: "Passcode: ")
         terminal.type(Prepared.passcode + "\n")
         #expect(alone.wait() == 0, "\(terminal.rest())")
     }

@@ -187,9 +187,10 @@ import Testing
         for (label, value) in [("password", "password"), ("PIN", "1234")] {
             try terminal.wait(for: "\(label) (not shown")
             terminal.type(value + "\n")
+            guard label == "password" else { continue }
             try terminal.wait(for: "Repeat \(label)")
             terminal.type(value + "\n")
-            if label == "password" { try terminal.wait(for: "This password is easily guessed") }
+            try terminal.wait(for: "This password is easily guessed")
         }
         try terminal.wait(for: "Added")
         #expect(!terminal.rest().contains("This PIN"))

@@ -29,7 +29,8 @@ enum Options {
     static let noAgent = Flag("no-agent", "Neither use an agent nor start one.")
     /// Only in the configuration file.
     static let remember = TextOption(
-        "unlock.remember", "YES|NO", .word(["yes", "no"]), help: "Keep the vault open after a passcode was typed (default: yes).")
+        "unlock.remember", "YES|NO", .word(["yes", "no"]),
+        help: "Keep the vault open after a passcode was typed (default: yes).")
 
     static let passcode = Flag("passcode", "Ask for the passcode instead of any other unlock method.")
     static let keepsOnDisk = Flag("on-disk", "Keep it on disk, so that it works after a restart.")

@@ -39,8 +39,9 @@ extension Command {
     static let add = Command(
         "add", synonyms: ["new"], summary: "add a login, note, card or other item",
         details: [
-            "Secrets are asked for on the terminal, twice and without being shown, or read with --secret-fd; an empty answer "
-                + "leaves a field out. A login has a password; a card a number, a security code and a PIN; an ssh-key a "
+            "Without options, a login's user name, address and password are asked for in turn. Secrets are not shown, and passwords "
+                + "are asked for twice; ? shows what you type, and an empty answer leaves a field out. Notes are written in your editor. "
+                + "--secret-fd reads all that is asked for. A login has a password; a card a number, a security code and a PIN; an ssh-key a "
                 + "passphrase and a private key; an otp the key of its codes; a note its text. --qr-image reads that key from a picture of its QR code: "
                 + "wl-paste -t image/png | holdfast add mail --qr-image -",
             "A folder is part of the name: logins/mail. holdfast put stores a value without fields.",
@@ -65,11 +66,19 @@ private func addItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let code: SecretBytes? = if let path = arguments[Options.qrPicture] { try QRPicture.code(in: path) } else { nil }
     var item = try vaultCall { try Item(template.kind) }
     try addOpenFields(arguments, to: &item)
-    let first = arguments[Options.username] == nil ? 0 : 1
-    let openCount = item.fields.count - first
     if template.kind == .file, item.field(.file) == nil { throw .usage("a file needs --attach FILE") }
     let access = ItemAccess(arguments)
     let record = try access.requireFree(arguments[place: 0])
+    var hasUsername = arguments[Options.username] != nil
+    if template.kind == .login, isBare(arguments) {
+        for asked in ItemTemplate.open {
+            guard let value = try input.value(asked) else { continue }
+            try vaultCall { try item.add(asked.kind, asked.label, value) }
+            if asked.kind == .text { hasUsername = true }
+        }
+    }
+    let first = hasUsername ? 1 : 0
+    let openCount = item.fields.count - first
     if arguments[Options.generates] {
         let password = try Generating.secret(arguments)
         try vaultCall { try item.add(.secret, "password", password.value) }
@@ -90,6 +99,17 @@ private func addItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     try access.add(item, as: record)
     Output.remark("Added \(record.written).")
     return .done
+}
+
+/// Whether the line says nothing of what is in the item, and somebody is there to be asked.
+private func isBare(_ arguments: Arguments) -> Bool {
+    let named: [Option] = [
+        Options.username.option, Options.url.option, Options.text.option, Options.date.option,
+        Options.secretLabel.option,
+        Options.withCode.option, Options.qrPicture.option, Options.withNotes.option, Options.attach.option,
+        Options.generates.option, Options.secretDescriptor.option,
+    ]
+    return Terminal.isThere && !named.contains(where: arguments.contains)
 }
 
 /// The secrets that are asked for, those of several lines last.
@@ -118,6 +138,8 @@ private func wanted(_ arguments: Arguments, _ template: ItemTemplate) throws(Com
 }
 
 extension ItemTemplate {
+    /// What a login has before its password.
+    static let open = [Asked("username", .text, .line), Asked("website", .url, .line)]
     static let notes = Asked("notes", .text, .lines)
 }
 

@@ -18,7 +18,7 @@ extension Command {
                 + "such as swap and undo files, is not reached; Vim is told to write none.",
             "If the text is not understood, you can edit it again. If another program changed the item meanwhile, nothing is "
                 + "replaced unless you say so. Values that change stay in the item's history.",
-            "With --field no editor is used: the new value is asked for twice, read with --secret-fd or made. With --qr-image the one-time "
+            "With --field no editor is used: the new value is asked for (a password twice), read with --secret-fd or made. With --qr-image the one-time "
                 + "code becomes that of a picture.",
         ],
         example: "holdfast edit mail --field password --generate",
@@ -48,11 +48,7 @@ private func editItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
 
 private func editText(_ found: borrowing FoundItem, _ access: ItemAccess) throws(CommandError) -> ExitCode {
     let folder = try EditFolder(runtime: try HomeFolder.runtime())
-    if !folder.isInMemory {
-        Output.note(
-            "WARNING: there is no folder in memory; the text is on the disk while you edit it, and may stay there after it was "
-                + "overwritten")
-    }
+    folder.warn()
     let original = try text(of: found.item, found.record)
     try original.withBytes { bytes throws(CommandError) in try folder.write(bytes) }
     while true {
@@ -100,7 +96,10 @@ private func store(
             try terminal.write(
                 "Another program changed this item while you edited it. What it wrote stays in the history if you store yours.\n"
             )
-            guard try terminal.readAnswer(prompt: "Type overwrite to store yours: ") == "overwrite" else { throw error }
+            guard
+                try chosen(
+                    "overwrite", "Type overwrite to store yours, or press Enter to go back to your text: ", terminal)
+            else { throw error }
         }
         item = try access.item(found.path)
     }
@@ -111,8 +110,17 @@ private func store(
 private func askAgain(_ error: CommandError) throws(CommandError) {
     guard error.exit != .interrupted, let terminal = Terminal() else { throw error }
     try terminal.write(Escaping.sentence(error.message) + "\n")
-    let answer = try terminal.readAnswer(prompt: "Press Enter to edit again, or type discard: ")
-    guard answer != "discard" else { throw .failure("cancelled", "the text was discarded; nothing was changed") }
+    guard try chosen("discard", "Press Enter to edit again, or type discard: ", terminal) else { return }
+    throw .failure("cancelled", "the text was discarded; nothing was changed")
+}
+
+/// Whether the user typed the word, in any case; false for Enter alone. Anything else asks again.
+private func chosen(_ word: String, _ prompt: String, _ terminal: borrowing Terminal) throws(CommandError) -> Bool {
+    while true {
+        let answer = try terminal.readAnswer(prompt: prompt).lowercased().filter { !$0.isWhitespace }
+        if answer.isEmpty { return false }
+        if answer == word { return true }
+    }
 }
 
 private func changeField(

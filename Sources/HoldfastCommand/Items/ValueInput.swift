@@ -20,40 +20,68 @@ struct ValueInput {
         throw .usage("there is no terminal to ask for secrets; use --secret-fd N")
     }
 
-    /// A value; nil where nothing was entered. A line is typed twice.
+    /// A value; nil where nothing was entered. On the terminal, what the item cannot hold is asked for again.
     func value(_ asked: ItemTemplate.Asked) throws(CommandError) -> SecretBytes? {
-        let value = try entered(asked)
-        guard value.count > 0 else { return nil }
-        return asked.kind == .oneTimeCode ? try OneTimeCode.text(of: value) : value
-    }
-
-    private func entered(_ asked: ItemTemplate.Asked) throws(CommandError) -> SecretBytes {
-        if let descriptor {
-            return switch asked.extent {
+        guard let descriptor else { return try typed(asked) }
+        let value =
+            switch asked.extent {
             case .line: try SecretInput.line(descriptor, ItemLimits.size, "the line for \(Escaping.name(asked.label))")
             case .lines: try ValueInput.rest(of: descriptor)
             }
-        }
+        return value.count > 0 ? try asked.understood(value) : nil
+    }
+
+    private func typed(_ asked: ItemTemplate.Asked) throws(CommandError) -> SecretBytes? {
         guard let terminal = Terminal() else { throw .usage("there is no terminal to ask on") }
         let label = Escaping.name(asked.label)
-        switch asked.extent {
-        case .lines:
-            let prompt = "\(label) (not shown; several lines, end with Ctrl-D):\n"
-            let value = try terminal.readValue(prompt: prompt, .lines, limit: ItemLimits.size)
-            Output.remark("\(label): \(Format.size(UInt64(value.count)))")
-            return value
-        case .line:
-            let prompt =
-                asked.kind == .oneTimeCode
-                ? "\(label) (otpauth:// text or key, not shown; Enter for none): "
-                : "\(label) (not shown; Enter for none): "
+        while true {
+            let value =
+                switch asked.extent {
+                case .lines where asked.kind == .text: try Editor.text(from: terminal, label)
+                case .lines: try lines(label, on: terminal)
+                case .line where asked.kind.isTypedOpenly: try openly(label, on: terminal)
+                case .line: try hidden(asked, label, on: terminal)
+                }
+            guard value.count > 0 else { return nil }
+            do throws(CommandError) { return try asked.understood(value) } catch {
+                guard error.exit == .usage else { throw error }
+                try terminal.say("Not understood: \(error.what).")
+            }
+        }
+    }
+
+    private func lines(_ label: String, on terminal: borrowing Terminal) throws(CommandError) -> SecretBytes {
+        let prompt = "\(label) (not shown; several lines, end with Ctrl-D):\n"
+        let value = try terminal.readValue(prompt: prompt, .lines, limit: ItemLimits.size)
+        Output.remark("\(label): \(Format.size(UInt64(value.count)))")
+        return value
+    }
+
+    /// What is no secret is typed once, as everything else on the terminal.
+    private func openly(_ label: String, on terminal: borrowing Terminal) throws(CommandError) -> SecretBytes {
+        try terminal.readSecret(prompt: "\(label) (Enter for none): ", capacity: longestLine, isShown: true)
+    }
+
+    /// A password is typed twice, since nothing shows a slip before it is needed. What is copied from a page or a card is typed once; `?`
+    /// shows it meanwhile, and takes it off the terminal again.
+    private func hidden(
+        _ asked: ItemTemplate.Asked, _ label: String, on terminal: borrowing Terminal
+    ) throws(CommandError) -> SecretBytes {
+        let what = asked.kind == .oneTimeCode ? "otpauth:// text or key, " : ""
+        while true {
+            let prompt = "\(label) (\(what)not shown, ? shows it; Enter for none): "
             let first = try terminal.readValue(prompt: prompt, .line, limit: ItemLimits.size)
             guard first.count > 0 else { return first }
+            if first.withBytes({ $0.byteCount == 1 && $0.byte(at: 0) == UInt8(ascii: "?") }) {
+                return try terminal.readShown(prompt: "\(label): ", capacity: longestLine)
+            }
+            guard asked.isTypedTwice else { return first }
             let second = try terminal.readValue(prompt: "Repeat \(label): ", .line, limit: ItemLimits.size)
             guard first.isEqual(to: second) else {
-                throw .failure("mismatch", "the two entries differ; nothing was stored")
+                try terminal.say("The two entries differ. Try again.")
+                continue
             }
-            if asked.kind == .secret { remark(of: first, label) }
+            remark(of: first, label)
             return first
         }
     }
@@ -89,6 +117,44 @@ struct ValueInput {
                 }
                 throw CommandError(error)
             }
+        }
+    }
+}
+
+extension FieldKind {
+    /// Whether it is no secret.
+    var isTypedOpenly: Bool { self != .secret && self != .oneTimeCode }
+}
+
+extension ItemTemplate.Asked {
+    /// A password; of other secrets the user has a page or a card before them.
+    fileprivate var isTypedTwice: Bool {
+        kind == .secret && ["password", "passphrase"].contains { label.lowercased().contains($0) }
+    }
+
+    /// The value as the item holds it.
+    /// - Throws: A usage error that says what is allowed.
+    fileprivate func understood(_ value: consuming SecretBytes) throws(CommandError) -> SecretBytes {
+        switch kind {
+        case .oneTimeCode:
+            do throws(CommandError) { return try OneTimeCode.text(of: value) } catch {
+                guard error.exit == .usage else { throw error }
+                throw .usage(
+                    "\(error.what); a key is letters from A to Z and digits from 2 to 7, as the page shows it beside its QR code, or its "
+                        + "whole otpauth:// address")
+            }
+        case .date:
+            do throws(CommandError) {
+                try vaultCall {
+                    var probe = try Item(.login)
+                    try probe.add(.date, "date", value)
+                }
+            } catch {
+                guard error.code == VaultError.Code.invalidItem.description else { throw error }
+                throw .usage("a date looks like 2031-12-24 or 2031-12")
+            }
+            return value
+        default: return value
         }
     }
 }

@@ -47,6 +47,14 @@ final class EditFolder {
 
     deinit { EditFolder.remove(path) }
 
+    /// Says where the text is on a disk.
+    func warn() {
+        guard !isInMemory else { return }
+        Output.note(
+            "WARNING: there is no folder in memory; the text is on the disk while you edit it, and may stay there after it was "
+                + "overwritten")
+    }
+
     /// The path of the text.
     var textPath: String { path + "/" + EditFolder.file }
 

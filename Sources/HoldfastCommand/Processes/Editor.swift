@@ -1,4 +1,5 @@
 internal import Holdfast
+internal import SecretMemory
 internal import SystemCalls
 
 /// The user's editor: `$VISUAL`, `$EDITOR`, or one that is there.
@@ -30,6 +31,31 @@ enum Editor {
         guard code == 0 else {
             let how = code.map { "exit code \($0)" } ?? "ended by a signal"
             throw .failure("editor", "the editor failed (\(how)); nothing was changed")
+        }
+    }
+
+    /// A text that is written in the editor, which it begins empty in.
+    /// - Throws: As ``run(_:)``; where there is no editor, the lines are typed.
+    static func text(from terminal: borrowing Terminal, _ label: String) throws(CommandError) -> SecretBytes {
+        guard (try? command()) != nil else {
+            return try terminal.readValue(
+                prompt: "\(label) (not shown; several lines, end with Ctrl-D):\n", .lines, limit: ItemLimits.size)
+        }
+        return try HeldSignals.during { () throws(CommandError) in
+            let folder = try EditFolder(runtime: try HomeFolder.runtime())
+            folder.warn()
+            let nothing = try secret(0)
+            try nothing.withBytes { bytes throws(CommandError) in try folder.write(bytes) }
+            try run(folder.textPath)
+            let text = try folder.read()
+            do throws(SecretMemoryError) {
+                // Editors end the last line.
+                return try text.withBytes { bytes throws(SecretMemoryError) in
+                    var end = bytes.byteCount
+                    while end > 0, bytes.byte(at: end - 1) == UInt8(ascii: "\n") { end -= 1 }
+                    return try SecretBytes(copying: bytes.extracting(0..<end))
+                }
+            } catch { throw CommandError(error) }
         }
     }
 

@@ -1,4 +1,5 @@
 internal import Holdfast
+internal import HoldfastAgent
 internal import Synchronization
 internal import SystemCalls
 
@@ -21,6 +22,17 @@ extension Terminal {
     static var hasAsked: Bool { asked.load(ordering: .relaxed) }
 
     private static let asked = Atomic(false)
+
+    /// Asks for a secret that the user wants to see while they type it, and takes the line off the terminal again where that can be done.
+    /// - Throws: As ``readSecret(prompt:capacity:isShown:)``.
+    func readShown(prompt: String, capacity: Int) throws(CommandError) -> SecretBytes {
+        let line = try readSecret(prompt: prompt, capacity: capacity, isShown: true)
+        guard !SecondScreen.isDumb else { return line }
+        let width = Escaping.width(prompt) + line.count
+        try write("\u{1B}[\(width / max(1, columns) + 1)A\r\u{1B}[J")
+        try write(prompt + "\(line.count) characters\n")
+        return line
+    }
 
     /// Asks for one line that is no secret and is shown.
     /// - Throws: As ``readSecret(prompt:capacity:)``.
