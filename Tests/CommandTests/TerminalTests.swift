@@ -127,6 +127,31 @@ import Testing
                 == 0)
     }
 
+    /// The shell that it is stopped in is on its own screen, and the words are on neither.
+    @Test func `the words are left with their screen while the command is stopped`() throws {
+        let sandbox = try Sandbox()
+        let terminal = try PseudoTerminal()
+        let script = "set -m; '\(Program.path)' init; echo stopped=$?; read -r go; fg >/dev/null; echo ended=$?"
+        let shell = try sandbox.start("-c", script, on: terminal, program: "/bin/bash")
+        for prompt in ["New passcode: ", "Repeat passcode: "] {
+            try terminal.wait(for: prompt)
+            terminal.type("correct horse\n")
+        }
+        try terminal.wait(for: "three words are then asked for: ")
+        terminal.type("\u{1A}")
+        let left = try terminal.wait(for: "stopped=148")
+        #expect(left.contains("\u{1B}[?1049l"), "\(left)")
+        terminal.type("go\n")
+        try terminal.wait(for: "\u{1B}[?1049h")
+        try terminal.wait(for: "three words are then asked for: ")
+        terminal.type("\n")
+        _ = try terminal.askedWord()
+        terminal.type("?\n")
+        try terminal.takePhrase()
+        try terminal.wait(for: "ended=0")
+        #expect(shell.wait() == 0)
+    }
+
     /// A terminal without a second screen says what it may keep.
     @Test func `a terminal that obeys nothing says that the words may still be in it`() throws {
         let sandbox = try Sandbox()

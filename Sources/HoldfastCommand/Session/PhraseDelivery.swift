@@ -87,6 +87,7 @@ private struct PhrasePage: ~Copyable {
 
     init(_ heading: String, on terminal: consuming Terminal) {
         hasSecondScreen = SecondScreen.isThere(terminal.descriptor)
+        terminal.isOnSecondScreen = hasSecondScreen
         self.terminal = terminal
         self.heading = heading
     }

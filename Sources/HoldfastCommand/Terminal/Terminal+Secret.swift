@@ -95,7 +95,9 @@ extension Terminal {
             while let signal = watch.next() {
                 guard signal == SIGTSTP else { throw .interrupted }
                 echo.release()
+                if isOnSecondScreen { try write(SecondScreen.leave) }
                 watch.stop()
+                if isOnSecondScreen { try write(SecondScreen.enter) }
                 try echo.turnOff()
                 try write(prompt)
             }

@@ -5,6 +5,8 @@ internal import SystemCalls
 struct Terminal: ~Copyable {
     /// An open file of its own, so that making it non-blocking does not affect other processes.
     let descriptor: Int32
+    /// Whether the second screen is shown, which is left while the process is stopped.
+    var isOnSecondScreen = false
 
     /// Nil when the process has no terminal.
     init?() {
