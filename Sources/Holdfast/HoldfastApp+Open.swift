@@ -62,6 +62,9 @@ extension HoldfastApp {
         do throws(VaultError) {
             return try await start(path, settings, sharing: share.availability, triggers: triggers)
         } catch {
+            #if canImport(Security)
+            throw error  // the keychain is always there, and is only asked too early
+            #else
             guard stores == .system, [.shareUnavailable, .hardwareUnavailable].contains(error.code) else { throw error }
             var told = VaultError(
                 error.code,
@@ -70,6 +73,7 @@ extension HoldfastApp {
             )
             told.until = error.until
             throw told
+            #endif
         }
     }
 
