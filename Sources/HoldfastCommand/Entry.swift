@@ -52,7 +52,7 @@ package enum Entry {
                 return try command.run(arguments)
             } catch {
                 if error.code == "wiped" { AgentAccess.endAfterWipe(arguments) }
-                throw error.fitting(arguments)
+                throw error.fitting(arguments).fitting(command.syntax)
             }
         }
         return .done

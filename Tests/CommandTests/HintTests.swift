@@ -80,6 +80,30 @@ import Testing
         #expect(!onto.errors.contains("holdfast status"))
     }
 
+    @Test func `a command is not told to use an option that it does not have`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let copied = try sandbox.run("cp", "greeting", "other", passcode: Prepared.passcode)
+        try #require(copied.code == 0, "\(copied.errors)")
+        let moved = try sandbox.run("mv", "greeting", "other", passcode: Prepared.passcode)
+        #expect(moved.code == 1 && moved.errors.contains("choose another name"), "\(moved.errors)")
+        #expect(!moved.errors.contains("--replace"))
+        let value = Source.file(try sandbox.file([1]))
+        let stored = try sandbox.run("put", "other", passcode: Prepared.passcode, input: value)
+        #expect(stored.code == 1 && stored.errors.contains("use --replace to replace it"), "\(stored.errors)")
+    }
+
+    @Test func `a folder with other files is no place for a vault, and another one is named`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let copy = sandbox.path + "/copy"
+        try #require(sandbox.run("backup", copy).code == 0)
+        try FileManager.default.createDirectory(atPath: sandbox.path + "/full", withIntermediateDirectories: false)
+        _ = try sandbox.file([1], "full/photo")
+        let refused = try sandbox.run("restore", copy, "--home", sandbox.path + "/full")
+        #expect(refused.code == 1 && refused.errors.contains("there are other files in"), "\(refused.errors)")
+        #expect(refused.errors.contains("name another folder with --home"))
+        #expect(try sandbox.run("restore", copy, "--home", sandbox.path + "/empty").code == 0)
+    }
+
     @Test func `what is said of a login that get refuses reads it`() throws {
         let sandbox = try Sandbox(prepared: true)
         let secret = Source.file(try sandbox.file("hunter2\n".utf8))

@@ -11,7 +11,7 @@ enum Advice {
         switch code {
         case .noVault: "create one with holdfast init, or say where it is with --home"
         case .noBackup: "name a folder that has a backup of a vault"
-        case .exists: "holdfast status shows what is there"
+        case .exists: "name another folder with --home"
         case .wrongPasscode, .delayed, .attemptsExhausted: recover
         case .noWayLeft: "if you have a backup from before, \(restore)"
         case .wrongPhrase, .malformedPhrase: "compare the words with your sheet, and use the vault's sheet"

@@ -62,6 +62,25 @@ extension CommandError {
         return error
     }
 
+    /// Without what the command that failed cannot do: one text serves many commands, and not all of them have its option.
+    func fitting(_ syntax: CommandSyntax) -> CommandError {
+        guard let advice else { return self }
+        let clauses = advice.split(separator: "; ")
+        let fitting = clauses.filter { clause in
+            // Behind `holdfast COMMAND` an option is that command's.
+            let words = clause.prefix(upTo: clause.firstRange(of: "holdfast ")?.lowerBound ?? clause.endIndex)
+                .split(whereSeparator: { " ,.".contains($0) })
+            return words.allSatisfy { !$0.hasPrefix("--") || syntax.option(named: String($0.dropFirst(2))) != nil }
+        }
+        guard fitting.count < clauses.count else { return self }
+        var error = self
+        error.advice = fitting.isEmpty ? nil : fitting.joined(separator: "; ")
+        if error.advice == nil, code == VaultError.Code.recordExists.description {
+            error.advice = "choose another name"
+        }
+        return error
+    }
+
     /// The agent passes on codes of the identity as well.
     private static func advice(on code: VaultError.Code) -> String? {
         if let kind = code.kind { return Advice.on(kind) }
