@@ -100,7 +100,7 @@ private func restoreBackup(_ arguments: Arguments) throws(CommandError) -> ExitC
             guard error.code == VaultError.Code.noBackup.description, let newest = Vault.newestGeneration(in: source)
             else { throw error }
             var error = error
-            error.advice = "the newest of those in it is \(newest)"
+            error.advice = "the newest of the backups in it is \(newest)"
             throw error
         }
     }

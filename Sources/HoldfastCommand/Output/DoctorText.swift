@@ -126,7 +126,7 @@ extension Finding {
         case .vaultUnderPasscode:
             return "The vault is as strong as its passcode: a copy of it can be guessed without limit." + rest
         case .vaultWithoutSecret(asksOwner: false):
-            return "The vault is protected against a thief of the disk alone: nothing is asked for on this machine."
+            return "The vault opens for anyone who uses this account: nothing is asked for on this machine."
                 + rest
         case .vaultWithoutSecret(asksOwner: true): return "The vault opens for the owner of this device." + rest
         case .vaultNeedsChip, .vaultUnreadable: return "The vault cannot be opened as usual here." + rest

@@ -24,7 +24,7 @@ struct PolicyReport {
             ("attemptLimit", "\(policy.attemptLimit)"),
             ("delays", policy.delays.map { "\($0)" }.joined(separator: ",")),
             ("lockTiming", policy.lockTiming.word),
-            ("fallback", (policy.fallback.presetName.map(Words.typed) ?? "own") + ": " + chain),
+            ("fallback", policy.fallback.rules.isEmpty ? "none" : name + ": " + chain),
         ].map { (Words.setting($0.0), $0.1) }
         facts.append(("self-destruct", policy.selfDestruct.word + change))
         facts += minima.map { ("minimum." + Escaping.name($0.collection), Words.typed($0.assurance.name)) }
@@ -32,6 +32,7 @@ struct PolicyReport {
         return facts
     }
 
+    private var name: String { policy.fallback.presetName.map(Words.typed) ?? "own" }
     private var chain: String { policy.fallback.rules.map(\.step.words).joined(separator: ", then ") }
 
     /// How to change self-destruct, which is not among the settings.
