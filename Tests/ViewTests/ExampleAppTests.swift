@@ -51,7 +51,7 @@ import Testing
 
     private static func looksThrough(_ user: SampleUser, _ screen: Screen, _ lock: String) async throws {
         let items = try await user.opensAll("items, \(lock)") { screen }
-        #expect(items.count == 2, "\(items)")
+        #expect(items.count == 3, "\(items)")
         try await shows(user, screen, lock)
         screen.turnToTab(1)
         let identity = try await user.opensAll("identity, \(lock)") { screen }
