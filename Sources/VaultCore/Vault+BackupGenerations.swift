@@ -71,7 +71,8 @@ private struct BackupGenerations {
         }
         self.lock = lock
         var own: [String] = []
-        for name in try home.names(in: ".").sorted() where BackupGenerations.time(name) != nil {
+        for name in try home.names(in: ".").sorted()
+        where BackupGenerations.time(name) != nil && EarlierBackup.isFolder(path + "/" + name) {
             // What an interrupted backup or removal left is nobody's.
             try? EarlierBackup.finishRemoval(at: path + "/" + name)
             if BackupGenerations.vault(at: path + "/" + name) == vault { own.append(name) }

@@ -91,6 +91,7 @@ struct EarlierBackup {
     /// - Throws: `exists` for another vault's; `busy` while another process updates it.
     init?(at path: String, of vault: VaultID) throws(VaultError) {
         guard unsafe access(path, F_OK) == 0 else { return nil }
+        guard EarlierBackup.isFolder(path) else { throw EarlierBackup.linked(path) }
         home = try HomeDirectory(path: path, takesLinked: true)
         lock = try EarlierBackup.lock(home)
         guard home.exists(HeaderFile.name), let manifest = try Vault.manifest(of: home) else { return nil }
@@ -146,11 +147,22 @@ struct EarlierBackup {
 
     /// Ends a removal that was interrupted; what is none is left alone.
     static func finishRemoval(at path: String) throws(VaultError) {
+        guard isFolder(path) else { throw linked(path) }
         let home = try HomeDirectory(path: path, takesLinked: true)
         let lock = try lock(home)
         withExtendedLifetime(lock) {
             if VaultCreation.isUnfinished(home) { removeRest(of: home, at: path) }
         }
+    }
+
+    /// Whether it is a folder itself: what a link leads to is somebody's, and not this backup.
+    static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    private static func linked(_ path: String) -> VaultError {
+        VaultError(.exists, "\(path) is no folder but a link or a file; move it away. Nothing was changed")
     }
 
     /// Only what a backup can have; a folder with anything else in it stays.

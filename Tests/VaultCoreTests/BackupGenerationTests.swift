@@ -73,4 +73,32 @@ import VaultStorage
         }
         try vault.put([1], "still works")
     }
+
+    /// What a link leads to is somebody's.
+    @Test func `a link is no backup, and what it leads to stays`() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        let (folder, kept) = (try TestHome(), try TestHome())
+        let manager = FileManager.default
+        _ = try vault.backup(to: kept.path + "/mine")
+        let before = try manager.contentsOfDirectory(atPath: kept.path + "/mine").sorted()
+        let newest = try vault.backup(generationsIn: folder.path, keeping: 3, time: noon).path
+        for (name, target) in [("2001-01-01T00-00-00Z", kept.path + "/mine"), ("2002-01-01T00-00-00Z", newest)] {
+            try manager.createSymbolicLink(atPath: folder.path + "/" + name, withDestinationPath: target)
+        }
+        let report = try vault.backup(generationsIn: folder.path, keeping: 2, time: noon + 60)
+        #expect(report.removed == 0 && manager.fileExists(atPath: newest + "/header"))
+        #expect(try manager.contentsOfDirectory(atPath: kept.path + "/mine").sorted() == before)
+
+        // Beside a backup that is brought up to date.
+        for left in ["old", "new"] {
+            let link = kept.path + "/other.holdfast-" + left
+            if left == "old" { _ = try vault.backup(to: kept.path + "/other") }
+            try manager.createSymbolicLink(atPath: link, withDestinationPath: kept.path + "/mine")
+            #expect(errorCode { _ = try vault.backup(to: kept.path + "/other", updating: true) } == .exists)
+            #expect(try manager.contentsOfDirectory(atPath: kept.path + "/mine").sorted() == before)
+            try manager.removeItem(atPath: link)
+        }
+        _ = try vault.backup(to: kept.path + "/other", updating: true)
+    }
 }
