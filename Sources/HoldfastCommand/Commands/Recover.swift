@@ -54,7 +54,9 @@ private func recoverVault(_ arguments: Arguments) throws(CommandError) -> ExitCo
         try finishRekey(vault)
         Output.remark("The vault now asks for the passcode. The device's key was removed.")
     }
-    Output.remark("The new passcode is now in effect. The recovery phrase is unchanged.")
+    Output.remark(
+        "The new passcode is now in effect. The recovery phrase is unchanged. Earlier backups still open with the passcode of their day."
+    )
     return .done
 }
 

@@ -116,6 +116,15 @@ private struct PhrasePage: ~Copyable {
 
     /// Shows the words until Enter is pressed.
     private func show(_ text: RawSpan) throws(CommandError) {
+        // Where it does not fit, the first words would be gone before anybody read them.
+        let rows = heading.filter(\.isNewline).count + PhraseSheet.rows(text) + 3
+        while hasSecondScreen, terminal.isSmaller(thanColumns: PhraseSheet.width, rows: rows) {
+            try terminal.write(SecondScreen.clear)
+            _ = try terminal.readAnswer(
+                prompt:
+                    "The words need \(rows) rows of \(PhraseSheet.width) columns. Make the window larger, then press Enter: "
+            )
+        }
         try terminal.write(hasSecondScreen ? SecondScreen.clear : "\n")
         try terminal.write(heading)
         let sheet = try PhraseSheet(text)
@@ -143,7 +152,7 @@ package struct PhraseSheet: ~Copyable {
     package init(_ text: RawSpan) throws(CommandError) {
         let words = PhraseSheet.words(text)
         let rows = PhraseSheet.rows(text)
-        let width = PhraseSheet.columns * PhraseSheet.cell + 1
+        let width = PhraseSheet.width + 1
         var sheet = try secret(max(1, rows * width))
         sheet.withMutableBytes { sheet in
             for offset in 0..<sheet.byteCount {
@@ -169,6 +178,9 @@ package struct PhraseSheet: ~Copyable {
         }
         self.sheet = sheet
     }
+
+    /// Columns of the sheet.
+    static let width = columns * cell
 
     /// Lines of the sheet.
     package static func rows(_ text: RawSpan) -> Int { (words(text).count + columns - 1) / columns }

@@ -30,7 +30,8 @@ enum Remembering {
             do throws(CommandError) {
                 return Outcome.inAgent(try agent.unlock(kind, secret, idle: times.idle, timeout: times.timeout))
             } catch {
-                guard cannotServe(error) else { throw error }
+                // The attempt may be counted already: the same passcode is not spent twice.
+                guard cannotServe(error), !agent.hasAsked else { throw error }
                 Output.note("\(error.what); opening the vault without the agent")
                 try Unlocking.open(vault, kind, secret, evenIfDamaged: false)
                 return .here
@@ -96,7 +97,10 @@ enum Remembering {
     /// The session's own folder: it goes with the session, and the agent with it.
     private static var isRuntimeFolderSafe: Bool {
         var status = stat()
-        guard let path = (try? HomeFolder.runtime()) ?? nil, unsafe lstat(path, &status) == 0 else { return false }
+        guard var path = (try? HomeFolder.runtime()) ?? nil else { return false }
+        // Behind a slash a link would be followed.
+        while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
+        guard unsafe lstat(path, &status) == 0 else { return false }
         return status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid() && status.st_mode & 0o777 == 0o700
     }
 

@@ -34,6 +34,7 @@ struct SecretTries: ~Copyable {
     ) throws(CommandError) -> R? {
         try warn(kind, status)
         refused = nil
+        var left = status.remainingAttempts
         while true {
             let typed = try terminal.readSecret(prompt: prompt, capacity: SecretInput.longestPasscode)
             if typed.count == 0 {
@@ -44,7 +45,16 @@ struct SecretTries: ~Copyable {
                 try terminal.write("This \(kind.words) was just refused, and was not counted again.\n")
                 continue
             }
+            // Others may have spent attempts while this waited.
+            if let now = try? vault.status(), now.remainingAttempts < left {
+                left = now.remainingAttempts
+                if left == 1 {
+                    try warn(kind, now)
+                    continue
+                }
+            }
             do throws(CommandError) { return try use(typed) } catch {
+                left = error.remainingAttempts ?? left
                 guard isAskedAgain(after: error) else { throw error }
                 Output.note(error.what)
             }

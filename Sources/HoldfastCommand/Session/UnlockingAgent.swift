@@ -10,6 +10,8 @@ final class UnlockingAgent {
     private let runtime: String?
     private var line: Line?
     private var isStarted = false
+    /// Whether a secret was handed over: then the attempt may be counted, whatever is heard of it.
+    private(set) var hasAsked = false
     private var isOpen = false
 
     private final class Line {
@@ -24,7 +26,9 @@ final class UnlockingAgent {
     }
 
     deinit {
-        if isStarted, !isOpen { try? line?.client.shutDown() }
+        // Another command may have opened it meanwhile.
+        guard isStarted, !isOpen, let line, (try? line.client.status())?.isUnlocked == false else { return }
+        try? line.client.shutDown()
     }
 
     /// Looks for the agent that runs.
@@ -46,7 +50,10 @@ final class UnlockingAgent {
         _ factor: UnlockSecret, _ secret: borrowing SecretBytes, idle: UInt32?, timeout: UInt32?
     ) throws(CommandError) -> UInt64? {
         let secret = try vaultCall { try secret.copy() }
-        return try open { agent in try agent.unlock(factor, secret, idle: idle, timeout: timeout) }
+        return try open { agent in
+            hasAsked = true
+            return try agent.unlock(factor, secret, idle: idle, timeout: timeout)
+        }
     }
 
     /// Opens a vault that opens without asking.

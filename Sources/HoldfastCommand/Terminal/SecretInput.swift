@@ -144,11 +144,17 @@ struct SecretInput {
         }
     }
 
-    /// A recovery phrase that was entered.
+    /// A recovery phrase that was entered. On the terminal it is asked for again while it is none.
     func phrase() throws(CommandError) -> RecoveryPhrase {
         let prompt = "Recovery phrase of the vault (24 words, not shown): "
-        let text = try read(phraseDescriptor, prompt, SecretInput.longestPhrase, "a recovery phrase")
-        do throws(RecoveryPhraseError) { return try RecoveryPhrase(parsing: text) } catch { throw CommandError(error) }
+        while true {
+            let text = try read(phraseDescriptor, prompt, SecretInput.longestPhrase, "a recovery phrase")
+            do throws(RecoveryPhraseError) { return try RecoveryPhrase(parsing: text) } catch {
+                let error = CommandError(error)
+                guard phraseDescriptor == nil else { throw error }
+                Output.note(error.what)
+            }
+        }
     }
 
     /// The recovery phrase of an identity.

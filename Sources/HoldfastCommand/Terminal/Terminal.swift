@@ -29,6 +29,15 @@ struct Terminal: ~Copyable {
     /// Columns, 80 where the terminal does not say.
     var columns: Int { Terminal.columns(descriptor) }
 
+    /// Whether it says that it has fewer columns or rows.
+    func isSmaller(thanColumns columns: Int, rows: Int) -> Bool {
+        var size = winsize()
+        guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0, size.ws_row > 0 else {
+            return false
+        }
+        return Int(size.ws_col) < columns || Int(size.ws_row) < rows
+    }
+
     static func columns(_ descriptor: Int32) -> Int {
         var size = winsize()
         guard unsafe ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
