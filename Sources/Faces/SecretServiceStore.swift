@@ -124,14 +124,21 @@ package struct SecretServiceStore: Sendable {
         let label = draft.label.isEmpty ? "secret" : draft.label
         // With a slash, a program's label would be written as an entry of the user's, in a folder of hers.
         let plain = String(decoding: label.utf8.map { $0 == UInt8(ascii: "/") ? UInt8(ascii: "-") : $0 }, as: UTF8.self)
+        // No entry of the user's gets another name by it.
+        guard !EntryPath(collection: collection, name: plain).isReserved else {
+            throw VaultError(.reservedCollection, "this collection is Holdfast's own")
+        }
+        let names = try items.names()
         for number in 1...1000 {
             let name = number == 1 ? plain : "\(plain) (\(number))"
             var item = try SecretServiceStore.item(draft, secret)
             if !name.utf8.elementsEqual(label.utf8), !draft.label.isEmpty {
                 try item.put(SecretServiceStore.labelLabel, Array(label.utf8))
             }
+            let entry = EntryPath(collection: collection, name: name)
+            guard names.entry(entry.short) == nil else { continue }
             do throws(VaultError) {
-                try items.add(item, as: name, in: collection)
+                try items.add(item, as: entry)
                 return name
             } catch  where error.code == .recordExists {}
         }

@@ -41,7 +41,7 @@ package struct ImportPlan: Sendable {
         var places: Set<EntryPath> = []
         for record in try items.list() {
             let entry = EntryPath(collection: record.collection, name: record.name)
-            names.insert(entry.short)
+            names.formUnion([entry.short, entry.spelled])
             places.insert(entry)
             guard !record.isFile else { continue }
             let item = try items.item(entry)
@@ -52,6 +52,7 @@ package struct ImportPlan: Sendable {
             let digest = try ImportPlan.digest(content, plain, key)
             if known[digest] == nil { known[digest] = entry.short }
         }
+        let before = names
         var numbers = Numbers(names)
         for item in imported.items {
             // What a vault of ours had is put where it was, if nothing is there.
@@ -63,7 +64,10 @@ package struct ImportPlan: Sendable {
                 continue
             }
             let entry: EntryPath
-            if let origin, places.insert(origin).inserted {
+            // Nothing of the user's gets another name by it, and no reference of hers finds it.
+            if let origin, !before.contains(origin.short), !before.contains(origin.spelled),
+                places.insert(origin).inserted
+            {
                 entry = origin
                 // Both of two that are written the same come back, if the file has both.
                 if ImportedItem.isSaid(origin) { numbers.take(origin.short) }

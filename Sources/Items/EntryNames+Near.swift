@@ -22,7 +22,8 @@ extension EntryNames {
         guard !wanted.isEmpty else { return [] }
         var found: [EntryPath] = []
         var nearest = limit
-        for place in all {
+        // What waits in the inbox was named by whoever wrote it.
+        for place in all where !place.collection.utf8.elementsEqual(Vault.inboxCollection.utf8) {
             guard let nearness = EntryNames.nearness(wanted, in: Folding.folded(place.spelled)), nearness <= nearest
             else {
                 continue

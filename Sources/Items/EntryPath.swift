@@ -65,6 +65,11 @@ public struct EntryPath: Sendable, Hashable {
     /// The collection of the app's own settings.
     package static let settingsCollection = ".holdfast"
 
+    /// Whether no entry of another program's or another's file may be there: what lies in it is taken for more than an entry.
+    package var isReserved: Bool {
+        [EntryPath.settingsCollection, Vault.inboxCollection].contains { $0.utf8.elementsEqual(collection.utf8) }
+    }
+
     /// Whether a record can be there.
     package var isPossible: Bool {
         collection.utf8.count <= RecordName.maximumCollectionSize

@@ -122,6 +122,10 @@ import Testing
         #expect(try sandbox.run("show", "back", "-f", "password").text == "hunter2")
         #expect(try sandbox.run("rm", "back").code == 0)
         #expect(try sandbox.run("trash", "empty").code == 2)  // nobody to ask
+        // A number behind a name is for putting back alone.
+        #expect(try sandbox.run("trash", "empty", "back#1", "--yes").code == 6)
+        #expect(try sandbox.run("trash", "restore", "back#1").code == 0)
+        #expect(try sandbox.run("rm", "back").code == 0)
         #expect(try sandbox.run("trash", "empty", "--yes").code == 0)
         #expect(try sandbox.run("trash", "list", "--json").text == "{\"trash\":[]}\n")
         // A value goes there too, and comes back as one.

@@ -70,6 +70,19 @@ import Testing
         let second = try sandbox.run("get", "second", "--collection", "c", passcode: Prepared.passcode)
         #expect(second.text == "written while locked")
         #expect(try sandbox.run("inbox", "reject", "thrown away", passcode: Prepared.passcode).code == 0)
+        // Whoever wrote it chose the name.
+        for (number, name) in [".holdfast/own", "inbox/more", "git/https://ada@host/x"].enumerated() {
+            let input = try sandbox.file("x".utf8, "own \(number)")
+            #expect(try sandbox.run("put", name, "--open", input: .file(input)).code == 0)
+            let list = try sandbox.run("inbox", "list", "--json", passcode: Prepared.passcode).json()
+            let items = try #require(list["items"] as? [[String: Any]])
+            let waiting = try #require(
+                items.first { $0["originalName"] as? String != "greeting" && $0["originalName"] as? String != "other" })
+            let item = try #require(waiting["name"] as? String)
+            let refused = try sandbox.run("inbox", "accept", item, passcode: Prepared.passcode)
+            #expect(refused.code == 2 && refused.errors.contains("give another name with --as"), "\(refused.errors)")
+            #expect(try sandbox.run("inbox", "reject", item, passcode: Prepared.passcode).code == 0)
+        }
         let gone = try sandbox.run("inbox", "accept", "thrown away", passcode: Prepared.passcode)
         #expect(gone.code == 6 && gone.errors.contains("no item \"thrown away\" in the inbox"))
         let left = try sandbox.run("inbox", "list", passcode: Prepared.passcode)

@@ -54,6 +54,27 @@ import VaultStorage
         #expect(try origin(["\u{0}trash"], "\\u{0}trash") == nil && origin([""], "") == nil)
     }
 
+    /// What a file says of an item's place gives no entry of the user's another name, and no reference of hers another value.
+    @Test(arguments: [
+        (EntryPath(name: "logins/mail"), ["logins", "mail"], "logins/mail"),
+        (EntryPath(collection: "bank", name: "giro"), ["bank", "giro"], "default/bank/giro"),
+        (EntryPath(name: "caf\u{E9}/x"), ["cafe\u{301}", "x"], "cafe\u{301}/x"),
+        (EntryPath(collection: "a/b", name: "m"), ["a", "b", "m"], "a/b/m"),
+    ])
+    func `a file takes no name over`(theirs: EntryPath, path: [String], origin: String) throws {
+        let home = try ImportHome()
+        try home.items.add(Item(.note), as: theirs)
+        let item = try ImportedItem(.login, path: path, place: "line 1")
+        try item.add(.text, "username", text: "eve")
+        item.keep(origin: origin)
+        var imported = Imported()
+        try imported.append(item)
+        try ImportPlan(imported, into: home.items).store(in: home.items)
+        let names = try home.items.names()
+        #expect(names.all.count == 2 && theirs.shortest(among: names) == EntryNames([theirs]).written()[0])
+        #expect(names.entry(theirs.shortest(among: names)) == theirs)
+    }
+
     /// Written into a database and read from it, everything has its name again.
     @Test func `a round trip keeps every name`() throws {
         var numbers = TestRun.generator("round trip")

@@ -65,7 +65,7 @@ private func writeField(_ record: NamedRecord, _ access: ItemAccess) throws(Comm
         let main = item.mainField?.label ?? item.fields.first?.label ?? "notes"
         throw CommandError(
             .usage, code: VaultError.Code.isItem.description, "'\(record.written)' is a \(item.kind.word) with fields",
-            advice: "holdfast show --field \(ShellWord.quoted(main)) \(ShellWord.quoted(record.written))")
+            advice: "holdfast show --field \(ShellWord.quoted(main)) -- \(ShellWord.quoted(record.written))")
     }
     try item.withValue(of: field) { bytes throws(CommandError) in
         var value = ShownValue(isRaw: access.arguments[Options.raw])

@@ -135,8 +135,13 @@ private func accepted(_ item: String, _ access: ItemAccess) throws(CommandError)
     let place = EntryPath(
         collection: arguments[Options.collection] ?? found.originalCollection, name: found.originalName)
     do throws(CommandError) {
-        let path = try access.requireFree(place.text)
-        return (path.path.name, path.path.collection)
+        // Whoever wrote it chose the name: no address of git's, and nothing of Holdfast's own.
+        guard !place.isReserved, (try? EntryPath(new: place.short)) == place, let path = RecordPath(place) else {
+            throw CommandError(
+                .usage, code: "invalidName", "no new entry can be called '\(place.text)', as this item was")
+        }
+        _ = try access.requireFree(path)
+        return (path.name, path.collection)
     } catch {
         var error = error
         error.advice = "give another name with --as"

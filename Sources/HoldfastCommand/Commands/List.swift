@@ -141,7 +141,8 @@ func showRecords(
         try showLong(records.map(\.0.info), isSeen)
     } else if isSeen {
         var table = Table(["NAME", "USER", "KIND", "CHANGED"])
-        for (record, written) in records {
+        // As it is read, and not as it is stored.
+        for (record, written) in records.sorted(by: { $0.1 < $1.1 }) {
             table.append([
                 written, Escaping.name(record.user), record.kind, Format.age(milliseconds: record.info.modified),
             ])

@@ -89,6 +89,6 @@ extension ItemAccess {
         }
         // Into a folder, where the last part stays.
         let last = old.name.utf8.split(separator: UInt8(ascii: "/")).last.map { String(decoding: $0, as: UTF8.self) }
-        return try requireFree(new.hasSuffix("/") ? new + (last ?? old.name) : new)
+        return try requireFree(new.hasSuffix("/") ? new + EntryPath(name: last ?? old.name).short : new)
     }
 }

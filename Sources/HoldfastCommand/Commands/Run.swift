@@ -20,7 +20,7 @@ extension Command {
                 + "value that the program encodes or splits.",
             "Other programs of yours can read the environment of the program while it runs.",
         ],
-        example: "holdfast run --env API_KEY=holdfast://default/api/key -- ./deploy",
+        example: "holdfast run --env API_KEY=holdfast://api/key -- ./deploy",
         places: [
             Place(name: "PROGRAM", kind: .text, help: "The program, found through $PATH."),
             Place(name: "ARGUMENT", kind: .any, help: "Its arguments.", isRest: true),

@@ -70,11 +70,14 @@ private func listTrash(_ arguments: Arguments) throws(CommandError) -> ExitCode 
 
 extension ItemAccess {
     /// What in the trash was called so; of several the one that was removed last, or the one behind a number sign.
-    fileprivate func trashed(_ text: String) throws(CommandError) -> (entry: TrashEntry, older: Int) {
+    /// - Parameter takesNumber: Whether a number sign and a number may stand behind the name: not where something goes for good.
+    fileprivate func trashed(
+        _ text: String, takesNumber: Bool
+    ) throws(CommandError) -> (entry: TrashEntry, older: Int) {
         let all = try trash()
         let names = EntryNames(all.map(\.entry))
         var (text, number) = (text, 1)
-        if let sign = text.lastIndex(of: "#"), let named = Int(text[text.index(after: sign)...]), named > 0,
+        if takesNumber, let sign = text.lastIndex(of: "#"), let named = Int(text[text.index(after: sign)...]), named > 0,
             names.entry(text) == nil
         {
             (text, number) = (String(text[..<sign]), named)
@@ -87,7 +90,7 @@ extension ItemAccess {
             throw CommandError(
                 .notFound, code: VaultError.Code.recordNotFound.description,
                 "no entry '\(Escaping.name(text))' in the trash",
-                advice: near.map { "did you mean '\($0)'?" } ?? "holdfast trash list shows what is there")
+                advice: near.map { "did you mean \(ShellWord.always($0))?" } ?? "holdfast trash list shows what is there")
         }
         return (found[number - 1], found.count - number)
     }
@@ -95,7 +98,7 @@ extension ItemAccess {
 
 private func restoreItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let access = ItemAccess(arguments)
-    let (entry, older) = try access.trashed(arguments[place: 0])
+    let (entry, older) = try access.trashed(arguments[place: 0], takesNumber: true)
     var target: RecordPath?
     if let name = arguments[Options.restoredName] {
         if access.isLiteral {
@@ -121,7 +124,7 @@ private func emptyTrash(_ arguments: Arguments) throws(CommandError) -> ExitCode
     let access = ItemAccess(arguments)
     var entry: TrashEntry?
     if let name = arguments.places.first {
-        entry = try access.trashed(name).entry
+        entry = try access.trashed(name, takesNumber: false).entry
     }
     let count = try entry == nil ? access.trash().count : 1
     guard count > 0 else {

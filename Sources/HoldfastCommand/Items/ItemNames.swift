@@ -129,7 +129,16 @@ extension ItemAccess {
             if let taken = names.entry(text) { throw ItemNames.taken(names.record(taken)) }
             path = try ItemNames.new(text)
         }
-        // However it is written: two are never written the same, but one of them would be written anew.
+        return try requireFree(path, among: names)
+    }
+
+    /// As ``requireFree(_:)``, of a place.
+    func requireFree(_ path: RecordPath) throws(CommandError) -> NamedRecord {
+        try requireFree(path, among: try names())
+    }
+
+    /// However it is written: two are never written the same, but one of them would be written anew.
+    private func requireFree(_ path: RecordPath, among names: EntryNames) throws(CommandError) -> NamedRecord {
         if let taken = names.entry(path.entry.short) { throw ItemNames.taken(names.record(taken)) }
         return NamedRecord(path)
     }
@@ -156,7 +165,7 @@ extension ItemAccess {
 
     private func choose(_ text: String, _ naming: Naming, among names: EntryNames) throws(CommandError) -> NamedRecord {
         let isSeen = ItemNames.isSeen
-        let found = naming.limit(isSeen: isSeen).map { names.near(text, upTo: $0).map(names.record) } ?? []
+        let found = naming.limit(isSeen: isSeen).map { names.records(names.near(text, upTo: $0)) } ?? []
         guard let first = found.first else { throw names.missing(text) }
         guard isSeen, let terminal = Terminal() else {
             guard found.count == 1 else { throw ItemNames.ambiguous(text, found) }
@@ -180,6 +189,13 @@ extension EntryNames {
         NamedRecord(RecordPath(entry) ?? RecordPath(collection: "", name: "-")!, written: entry.shortest(among: self))
     }
 
+    /// As ``record(_:)``, written at once.
+    fileprivate func records(_ entries: [EntryPath]) -> [NamedRecord] {
+        zip(entries, written(entries)).compactMap { entry, text in
+            RecordPath(entry).map { NamedRecord($0, written: text) }
+        }
+    }
+
     fileprivate func contains(_ entry: EntryPath) -> Bool { all.contains(entry) }
 
     /// The error for a text that means nothing, with what may have been meant.
@@ -194,15 +210,16 @@ extension EntryNames {
     /// What is spelled nearly so, written.
     private func suggestions(for text: String) -> [String] {
         let near = near(text, upTo: .middle)
-        guard near.isEmpty else { return near.prefix(3).map { $0.shortest(among: self) } }
+        guard near.isEmpty else { return written(Array(near.prefix(3))) }
         let wanted = Array(text.lowercased().utf8)
-        return all.filter { entry in
+        let alike = all.filter { entry in
             let spelled = entry.spelled.lowercased()
             let last = spelled.utf8.split(separator: UInt8(ascii: "/")).last.map(Array.init) ?? []
             return [Array(spelled.utf8), last].contains {
                 Suggestion.distance(wanted, $0) <= max(1, $0.count / 3)
             }
-        }.prefix(3).map { $0.shortest(among: self) }
+        }
+        return written(Array(alike.prefix(3)))
     }
 }
 
@@ -243,7 +260,7 @@ enum ItemNames {
     static let cancelled = CommandError.failure("cancelled", "cancelled; nothing was changed")
 
     static func none(_ text: String, _ near: [String]) -> CommandError {
-        let shown = near.map { "'\($0)'" }.joined(separator: " or ")
+        let shown = near.map(ShellWord.always).joined(separator: " or ")
         return CommandError(
             .notFound, code: VaultError.Code.recordNotFound.description, "there is no entry '\(Escaping.name(text))'",
             advice: near.isEmpty ? "holdfast list shows what there is" : "did you mean \(shown)?")
@@ -256,7 +273,7 @@ enum ItemNames {
     }
 
     static func ambiguous(_ text: String, _ found: [NamedRecord]) -> CommandError {
-        let shown = found.prefix(5).map { "'\($0.written)'" }.joined(separator: ", ")
+        let shown = found.prefix(5).map { ShellWord.always($0.written) }.joined(separator: ", ")
         let more = found.count > 5 ? " and \(found.count - 5) more" : ""
         return CommandError(
             .usage, code: "ambiguous", "'\(Escaping.name(text))' can be any of \(shown)\(more)",
