@@ -77,7 +77,8 @@ extension ItemAccess {
         let all = try trash()
         let names = EntryNames(all.map(\.entry))
         var (text, number) = (text, 1)
-        if takesNumber, let sign = text.lastIndex(of: "#"), let named = Int(text[text.index(after: sign)...]), named > 0,
+        if takesNumber, let sign = text.lastIndex(of: "#"), let named = Int(text[text.index(after: sign)...]),
+            named > 0,
             names.entry(text) == nil
         {
             (text, number) = (String(text[..<sign]), named)
@@ -90,7 +91,8 @@ extension ItemAccess {
             throw CommandError(
                 .notFound, code: VaultError.Code.recordNotFound.description,
                 "no entry '\(Escaping.name(text))' in the trash",
-                advice: near.map { "did you mean \(ShellWord.always($0))?" } ?? "holdfast trash list shows what is there")
+                advice: near.map { "did you mean \(ShellWord.always($0))?" }
+                    ?? "holdfast trash list shows what is there")
         }
         return (found[number - 1], found.count - number)
     }
