@@ -50,7 +50,7 @@ public struct EntryNames: Sendable {
 
     /// How some are written, which may be named more than once.
     package func written(_ some: [EntryPath]) -> [String] {
-        let texts = Dictionary(uniqueKeysWithValues: zip(all, written()))
+        let texts = Dictionary(zip(all, written())) { first, _ in first }
         return some.map { texts[$0] ?? $0.text }
     }
 
