@@ -136,7 +136,7 @@ package struct SecretServiceStore: Sendable {
                 try item.put(SecretServiceStore.labelLabel, Array(label.utf8))
             }
             let entry = EntryPath(collection: collection, name: name)
-            guard names.entry(entry.short) == nil else { continue }
+            guard names.taking(entry) == nil else { continue }
             do throws(VaultError) {
                 try items.add(item, as: entry)
                 return name

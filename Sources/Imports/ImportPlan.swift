@@ -37,11 +37,11 @@ package struct ImportPlan: Sendable {
         let key = try crypto { () throws(CryptographyError) in try SecureRandom.secret(32) }
         var known: [[UInt8]: String] = [:]
         // What looks the same is taken too: a text of Swift's equals another one that does.
-        var names: Set<String> = []
+        var readings: Set<String> = []
         var places: Set<EntryPath> = []
         for record in try items.list() {
             let entry = EntryPath(collection: record.collection, name: record.name)
-            names.formUnion([entry.short, entry.spelled])
+            readings.formUnion(entry.readings)
             places.insert(entry)
             guard !record.isFile else { continue }
             let item = try items.item(entry)
@@ -52,8 +52,8 @@ package struct ImportPlan: Sendable {
             let digest = try ImportPlan.digest(content, plain, key)
             if known[digest] == nil { known[digest] = entry.short }
         }
-        let before = names
-        var numbers = Numbers(names)
+        let before = readings
+        var numbers = Numbers(readings)
         for item in imported.items {
             // What a vault of ours had is put where it was, if nothing is there.
             let origin = folder.isEmpty ? item.origin : nil
@@ -65,12 +65,10 @@ package struct ImportPlan: Sendable {
             }
             let entry: EntryPath
             // Nothing of the user's gets another name by it, and no reference of hers finds it.
-            if let origin, !before.contains(origin.short), !before.contains(origin.spelled),
-                places.insert(origin).inserted
-            {
+            if let origin, before.isDisjoint(with: origin.readings), places.insert(origin).inserted {
                 entry = origin
                 // Both of two that are written the same come back, if the file has both.
-                if ImportedItem.isSaid(origin) { numbers.take(origin.short) }
+                if ImportedItem.isSaid(origin) { numbers.take(origin) }
             } else {
                 entry = numbers.entry(wanted)
                 places.insert(entry)
@@ -82,33 +80,42 @@ package struct ImportPlan: Sendable {
 
     /// Gives names that are taken a number each, from 2.
     struct Numbers {
+        /// All that places can be read by.
         private var taken: Set<String>
-        /// The number to try next, by the name without one: thousands of items may have the same name.
-        private var next: [String: Int] = [:]
+        /// The number to try next, by the place without one: thousands of items may have the same name.
+        private var next: [EntryPath: Int] = [:]
         /// Names that were tried and taken.
         private(set) var tries = 0
 
         init(_ taken: Set<String>) { self.taken = taken }
 
-        mutating func take(_ name: String) { taken.insert(name) }
+        mutating func take(_ entry: EntryPath) { taken.formUnion(entry.readings) }
 
         /// The place, or one whose name has a number behind it.
         mutating func entry(_ wanted: EntryPath) -> EntryPath {
-            let written = wanted.short
-            let number = name(written).utf8.dropFirst(written.utf8.count)
-            return EntryPath(
-                collection: wanted.collection, name: wanted.name + String(decoding: number, as: UTF8.self))
-        }
-
-        mutating func name(_ wanted: String) -> String {
-            if taken.insert(wanted).inserted { return wanted }
+            if taken.isDisjoint(with: wanted.readings) {
+                take(wanted)
+                return wanted
+            }
             var number = next[wanted] ?? 2
-            while !taken.insert("\(wanted) (\(number))").inserted {
+            while true {
+                let entry = EntryPath(collection: wanted.collection, name: Numbers.name(wanted.name, number))
                 number += 1
+                if taken.isDisjoint(with: entry.readings) {
+                    take(entry)
+                    next[wanted] = number
+                    return entry
+                }
                 tries += 1
             }
-            next[wanted] = number + 1
-            return "\(wanted) (\(number))"
+        }
+
+        /// With the number, as long as a name may be.
+        private static func name(_ name: String, _ number: Int) -> String {
+            let end = " (\(number))"
+            var name = name
+            while name.utf8.count + end.utf8.count > RecordName.maximumNameSize { name.unicodeScalars.removeLast() }
+            return name + end
         }
     }
 

@@ -26,7 +26,7 @@ extension ImportedItem {
             ImportedItem.parts(of: entry).elementsEqual(path, by: { $0.utf8.elementsEqual($1.utf8) })
         else { return }
         let isReserved = entry.collection != Vault.defaultCollection && ImportedItem.reserved.contains(entry.collection)
-        if !isReserved, !ImportedItem.isSaid(entry) { origin = entry }
+        if !isReserved { origin = entry }
     }
 
     /// Parts of a name that become groups and a title, at most.

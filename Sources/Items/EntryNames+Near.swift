@@ -54,6 +54,12 @@ extension EntryPath {
     /// As it is stored, without escapes: the collection is left out where it is the default one.
     package var spelled: String { collection == Vault.defaultCollection ? name : collection + "/" + name }
 
+    /// The texts, without escapes, that a path can be read as it by; where two entries have one in common, each can be written or
+    /// found otherwise because of the other one.
+    package var readings: [String] {
+        collection == Vault.defaultCollection ? [name, collection + "/" + name] : [collection + "/" + name]
+    }
+
     /// Whether it is in a folder, or in one below.
     package func isIn(folder: String) -> Bool {
         let path = spelled.utf8

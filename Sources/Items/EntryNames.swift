@@ -34,6 +34,13 @@ public struct EntryNames: Sendable {
         return nil
     }
 
+    /// The entry that has the place of a new one, or looks like it, or would be written or found otherwise because of it; nil where the
+    /// place is free.
+    package func taking(_ place: EntryPath) -> EntryPath? {
+        let readings = place.readings
+        return all.first { $0.readings.contains(where: readings.contains) }
+    }
+
     /// How each is written, in the order of ``all``: the shortest text that means exactly it (``entry(_:)``). Of two that look the
     /// same, everything beyond ASCII is written in numbers.
     public func written() -> [String] {

@@ -51,6 +51,10 @@ import Testing
         #expect(try run("rm", "work/copy").code == 0)
         #expect(try run("list").text.contains("\nwork/copy\t"))
         #expect(try run("get", "work/copy").text == "three")
+        // It can be given the place that it is written as.
+        #expect(try run("mv", "work/copy", "work/copy").code == 0)
+        #expect(try run("get", "copy", "--collection=work").text == "three")
+        #expect(try run("mv", "work/copy", "work/copy").code == 1)
         let exists = try run("put", "work/copy", input: "four")
         #expect(exists.code == 1 && exists.errors.contains("already an entry"), "\(exists.errors)")
         #expect(try run("rm", "work/copy").code == 0)

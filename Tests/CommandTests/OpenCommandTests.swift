@@ -70,6 +70,13 @@ import Testing
         let second = try sandbox.run("get", "second", "--collection", "c", passcode: Prepared.passcode)
         #expect(second.text == "written while locked")
         #expect(try sandbox.run("inbox", "reject", "thrown away", passcode: Prepared.passcode).code == 0)
+        // Its own name is one that a new entry can have.
+        let plain = try sandbox.file("x".utf8, "plain")
+        #expect(try sandbox.run("put", "fresh/name", "--open", input: .file(plain)).code == 0)
+        #expect(try sandbox.run("list", passcode: Prepared.passcode).code == 0)
+        let fresh = try sandbox.run("inbox", "accept", "name", passcode: Prepared.passcode)
+        #expect(fresh.code == 0, "\(fresh.errors)")
+        #expect(try sandbox.run("get", "fresh/name", passcode: Prepared.passcode).text == "x")
         // Whoever wrote it chose the name.
         for (number, name) in [".holdfast/own", "inbox/more", "git/https://ada@host/x"].enumerated() {
             let input = try sandbox.file("x".utf8, "own \(number)")

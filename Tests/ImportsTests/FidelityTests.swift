@@ -216,8 +216,11 @@ import VaultFormat
 
     @Test func `many items of one name are numbered without counting from the beginning`() {
         var numbers = ImportPlan.Numbers(["A", "A (3)"])
-        #expect((0..<4).map { _ in numbers.name("A") } == ["A (2)", "A (4)", "A (5)", "A (6)"])
-        #expect(numbers.name("A (2)") == "A (2) (2)" && numbers.name("B") == "B")
+        func name(_ name: String) -> String { numbers.entry(EntryPath(name: name)).name }
+        #expect((0..<4).map { _ in name("A") } == ["A (2)", "A (4)", "A (5)", "A (6)"])
+        #expect(name("A (2)") == "A (2) (2)" && name("B") == "B")
+        let long = String(repeating: "n", count: 1024)
+        #expect(name(long) == long && name(long).utf8.count == 1024)
         #expect(numbers.tries < 16)
     }
 }

@@ -60,6 +60,9 @@ import VaultStorage
         (EntryPath(collection: "bank", name: "giro"), ["bank", "giro"], "default/bank/giro"),
         (EntryPath(name: "caf\u{E9}/x"), ["cafe\u{301}", "x"], "cafe\u{301}/x"),
         (EntryPath(collection: "a/b", name: "m"), ["a", "b", "m"], "a/b/m"),
+        (EntryPath(name: "a/b/c"), ["a/b", "c"], "a\\/b/c"), (EntryPath(name: "/y"), ["", "y"], "\\-/y"),
+        (EntryPath(name: "default/x"), ["x"], "x"),
+        (EntryPath(name: "logins/x  (2)"), ["logins", "x "], "logins/x\\u{20}"),
     ])
     func `a file takes no name over`(theirs: EntryPath, path: [String], origin: String) throws {
         let home = try ImportHome()

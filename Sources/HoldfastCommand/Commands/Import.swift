@@ -72,10 +72,13 @@ private func importFile(_ arguments: Arguments) throws(CommandError) -> ExitCode
 
 /// The folder that everything goes into; empty for none.
 private func folder(_ arguments: Arguments) throws(CommandError) -> String {
-    let parts = [arguments[Options.onlyCollection], arguments[Options.prefix]].compactMap(\.self).filter { !$0.isEmpty }
+    let collection = arguments[Options.onlyCollection].flatMap { $0 == Vault.defaultCollection ? nil : $0 }
+    let parts = [collection, arguments[Options.prefix]].compactMap(\.self).filter { !$0.isEmpty }
     var folder = parts.joined(separator: "/")
     while folder.hasSuffix("/") { folder.removeLast() }
-    if !folder.isEmpty { _ = try ItemNames.new(folder + "/x") }
+    if !folder.isEmpty, try ItemNames.new(folder + "/x").entry.isReserved {
+        throw .usage("the collection '\(Escaping.name(folder))' is Holdfast's own; choose another folder")
+    }
     return folder
 }
 

@@ -87,9 +87,9 @@ private func acceptItem(_ arguments: Arguments) throws(CommandError) -> ExitCode
         item: item, name: name, collection: collection, isReplacing: arguments[Options.replace])
     let place: (name: String, collection: String)
     do throws(CommandError) {
-        place = try AgentAccess.work(arguments, changes: true) { agent throws(VaultError) in
+        place = try access.run(changes: true) { agent throws(VaultError) in
             try agent.accept(acceptance)
-        } own: { vault throws(VaultError) in
+        } own: { (_, vault) throws(VaultError) in
             try vault.confirm(
                 item, as: acceptance.name, in: acceptance.collection, replacing: acceptance.isReplacing)
         }
@@ -108,13 +108,12 @@ private func acceptItem(_ arguments: Arguments) throws(CommandError) -> ExitCode
 private func accepted(_ item: String, _ access: ItemAccess) throws(CommandError) -> (name: String, collection: String) {
     let arguments = access.arguments
     if let name = arguments[Options.asName] {
-        if let collection = arguments[Options.collection] { return (name, collection) }
-        if arguments[Options.replace] {
-            let path = try access.target(name).path
-            return (path.name, path.collection)
-        }
         do throws(CommandError) {
-            let path = try access.requireFree(name).path
+            let path = try arguments[Options.replace] ? access.target(name).path : access.requireFree(name).path
+            guard !path.entry.isReserved else {
+                throw CommandError(
+                    .usage, code: "invalidName", "the collection '\(path.collection)' is Holdfast's own")
+            }
             return (path.name, path.collection)
         } catch {
             guard error.code == VaultError.Code.recordExists.description else { throw error }
@@ -124,9 +123,9 @@ private func accepted(_ item: String, _ access: ItemAccess) throws(CommandError)
         }
     }
     guard !arguments[Options.replace] else { throw .usage("--replace requires --as NAME") }
-    let inbox = try AgentAccess.work(arguments) { agent throws(VaultError) in
+    let inbox = try access.run { agent throws(VaultError) in
         try agent.inbox()
-    } own: { vault throws(VaultError) in
+    } own: { (_, vault) throws(VaultError) in
         try vault.inbox()
     }
     guard let found = inbox.first(where: { $0.name == item }) else {
@@ -143,6 +142,7 @@ private func accepted(_ item: String, _ access: ItemAccess) throws(CommandError)
         _ = try access.requireFree(path)
         return (path.name, path.collection)
     } catch {
+        guard [VaultError.Code.recordExists.description, "invalidName"].contains(error.code) else { throw error }
         var error = error
         error.advice = "give another name with --as"
         throw error

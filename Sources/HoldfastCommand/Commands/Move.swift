@@ -35,7 +35,7 @@ extension Command {
 }
 
 private func moveRecord(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    try change(arguments, .asked("Move")) { (access, path, target) throws(CommandError) in
+    try change(arguments, .asked("Move"), isMoved: true) { (access, path, target) throws(CommandError) in
         try access.run(changes: true) { agent throws(VaultError) in
             try agent.move(path, to: target.path)
         } own: { (items, _) throws(VaultError) in
@@ -46,7 +46,7 @@ private func moveRecord(_ arguments: Arguments) throws(CommandError) -> ExitCode
 }
 
 private func duplicateRecord(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    try change(arguments, .asked("Copy")) { (access, path, target) throws(CommandError) in
+    try change(arguments, .asked("Copy"), isMoved: false) { (access, path, target) throws(CommandError) in
         try access.run(changes: true) { agent throws(VaultError) in
             try agent.copy(path, to: target.path)
         } own: { (items, _) throws(VaultError) in
@@ -57,7 +57,7 @@ private func duplicateRecord(_ arguments: Arguments) throws(CommandError) -> Exi
 }
 
 private func change(
-    _ arguments: Arguments, _ naming: Naming,
+    _ arguments: Arguments, _ naming: Naming, isMoved: Bool,
     _ change: (ItemAccess, RecordPath, NamedRecord) throws(CommandError) -> Void
 ) throws(CommandError) -> ExitCode {
     let access = ItemAccess(arguments)
@@ -66,21 +66,30 @@ private func change(
     if !access.isLiteral, !arguments.contains(Options.toCollection.option), !new.hasSuffix("/") {
         _ = try ItemNames.new(new)
     }
-    return try access.naming(arguments[place: 0], naming) { record throws(CommandError) in
-        let target = try access.target(new, for: record.path)
+    // Whether the new name is free depends on what is there.
+    let record = try access.resolve(arguments[place: 0], naming)
+    do throws(CommandError) {
+        let target = try access.target(new, for: record.path, isMoved: isMoved)
+        guard target.path != record.path else { throw ItemNames.taken(target) }
         do throws(CommandError) { try change(access, record.path, target) } catch {
-            guard error.code == VaultError.Code.recordExists.description else { throw error }
-            var taken = ItemNames.taken(target)
-            taken.advice = "choose another name"
-            throw taken
+            throw error.code == VaultError.Code.recordExists.description ? ItemNames.taken(target) : error
         }
-        return .done
+    } catch {
+        guard error.code == VaultError.Code.recordExists.description else { throw error }
+        var taken = error
+        taken.advice = "choose another name"
+        throw taken
     }
+    return .done
 }
 
 extension ItemAccess {
     /// What a record is called when it was moved or copied.
-    fileprivate func target(_ new: String, for old: RecordPath) throws(CommandError) -> NamedRecord {
+    /// - Parameter isMoved: Whether the record itself gets the name.
+    fileprivate func target(
+        _ new: String, for old: RecordPath, isMoved: Bool
+    ) throws(CommandError) -> NamedRecord {
+        let moved = isMoved ? old.entry : nil
         if isLiteral || arguments.contains(Options.toCollection.option) {
             guard let path = RecordPath(collection: arguments[Options.toCollection] ?? old.collection, name: new) else {
                 throw ItemNames.noSuchPath
@@ -89,6 +98,15 @@ extension ItemAccess {
         }
         // Into a folder, where the last part stays.
         let last = old.name.utf8.split(separator: UInt8(ascii: "/")).last.map { String(decoding: $0, as: UTF8.self) }
-        return try requireFree(new.hasSuffix("/") ? new + EntryPath(name: last ?? old.name).short : new)
+        let inFolder = EntryPath(name: last ?? old.name).short
+        if new.hasSuffix("/") { return try requireFree(new + inFolder, for: moved) }
+        // Of what other programs call a folder, nobody means an entry beside it.
+        if ItemNames.isSeen, let terminal = Terminal(), try names().all.contains(where: { $0.isIn(folder: new) }) {
+            let answer = try terminal.readAnswer(prompt: "\(new)/ is a folder. Put it in there? [Y/n] ")
+            if ["", "y", "yes"].contains(answer.lowercased()) {
+                return try requireFree(new + "/" + inFolder, for: moved)
+            }
+        }
+        return try requireFree(new, for: moved)
     }
 }

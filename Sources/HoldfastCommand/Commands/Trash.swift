@@ -78,8 +78,7 @@ extension ItemAccess {
         let names = EntryNames(all.map(\.entry))
         var (text, number) = (text, 1)
         if takesNumber, let sign = text.lastIndex(of: "#"), let named = Int(text[text.index(after: sign)...]),
-            named > 0,
-            names.entry(text) == nil
+            named > 0, !isLiteral, names.entry(text) == nil
         {
             (text, number) = (String(text[..<sign]), named)
         }

@@ -89,12 +89,11 @@ extension ItemAccess {
     /// The record that a text names, without reading it.
     /// - Throws: As ``naming(_:_:_:)``.
     func resolve(_ text: String, _ precision: Naming) throws(CommandError) -> NamedRecord {
+        guard let first = try record(as: text) else { throw ItemNames.noSuchPath }
         let names = try names()
         if isLiteral {
-            guard let record = try record(as: text), names.contains(record.path.entry) else {
-                throw ItemNames.none(text, [])
-            }
-            return record
+            guard names.contains(first.path.entry) else { throw ItemNames.none(text, []) }
+            return first
         }
         if let entry = names.entry(text) { return names.record(entry) }
         return try choose(text, precision, among: names)
@@ -118,9 +117,11 @@ extension ItemAccess {
     }
 
     /// Checks before anything is typed that a name is free.
+    /// - Parameter moved: The entry that gets it: a record of before may be written as its own new place already.
     /// - Throws: `recordExists`, `invalidName`.
-    func requireFree(_ text: String) throws(CommandError) -> NamedRecord {
-        let names = try names()
+    func requireFree(_ text: String, for moved: EntryPath? = nil) throws(CommandError) -> NamedRecord {
+        var names = try names()
+        if let moved { names = EntryNames(names.all.filter { $0 != moved }) }
         let path: RecordPath
         if isLiteral {
             guard let record = try record(as: text) else { throw ItemNames.noSuchPath }
@@ -139,7 +140,7 @@ extension ItemAccess {
 
     /// However it is written: two are never written the same, but one of them would be written anew.
     private func requireFree(_ path: RecordPath, among names: EntryNames) throws(CommandError) -> NamedRecord {
-        if let taken = names.entry(path.entry.short) { throw ItemNames.taken(names.record(taken)) }
+        if let taken = names.taking(path.entry) { throw ItemNames.taken(names.record(taken)) }
         return NamedRecord(path)
     }
 
@@ -154,7 +155,7 @@ extension ItemAccess {
         return EntryPath(parsing: text).flatMap(RecordPath.init).map { NamedRecord($0) }
     }
 
-    private func names() throws(CommandError) -> EntryNames { EntryNames(try paths().map(\.entry)) }
+    func names() throws(CommandError) -> EntryNames { EntryNames(try paths().map(\.entry)) }
 
     /// The record that a text means which is no record's as it is.
     private func choose(_ text: String, _ naming: Naming) throws(CommandError) -> NamedRecord {

@@ -38,7 +38,10 @@ struct Clipboard: Sendable {
                 clearing: ["xsel", "--clipboard", "--clear"], marksSecret: false, usesFile: false)
         }
         guard isSet("WAYLAND_DISPLAY") || isSet("DISPLAY") else {
-            throw .failure("noClipboard", "there is no clipboard here: neither $WAYLAND_DISPLAY nor $DISPLAY is set")
+            throw CommandError(
+                .failure, code: "noClipboard",
+                "there is no clipboard here: neither $WAYLAND_DISPLAY nor $DISPLAY is set",
+                advice: "holdfast show NAME --reveal shows what is secret")
         }
         let program = isSet("WAYLAND_DISPLAY") ? "wl-clipboard" : "xclip"
         throw .failure("noClipboard", "no program for the clipboard was found; install \(program)")
