@@ -1,5 +1,6 @@
 """What scripts/check-layout checks about documents: that a citation names a section that exists, that links between
-documents lead somewhere, that the index of decisions is complete, and that the files that the map names are there."""
+documents lead somewhere, that decisions have one form and their own numbers, and that the files that the map names are
+there."""
 
 import re
 
@@ -27,8 +28,8 @@ HINTS = [".md", "ection", "onstruction", "ECTION", "ONSTRUCTION", "DESIGN", "§"
 HEADING = re.compile(r"(#+) (.*)")
 NUMBERED = re.compile(rf"({NUMBER})\.? ")
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
-# A decision by its number alone; `decisions/vault.md 9` is a citation of a section.
-DECISION_NUMBER = re.compile(r"\bdecisions? (\d+)\b")
+# Decisions by number alone; `decisions/vault.md 9` is a citation of a section.
+DECISION_NUMBERS = re.compile(r"\b[Dd]ecisions? (\d+(?:(?:,| and|, and| or) \d+)*)\b")
 # One spelling.
 SPELLING = re.compile(r"\benrolment", re.I)
 CODE = re.compile(r"(`+).*?\1")
@@ -148,64 +149,64 @@ def links(root, documents):
 
 
 DECISION = re.compile(r"## (\d+)\. (.*)")
-DATE = re.compile(r"\*\d{4}-\d{2}-\d{2}\*")
+DATE = re.compile(r"\*(\d{4}-\d{2}-\d{2})\*")
 PARTS = ["- **What**: ", "- **Why**: ", "- **Refused**: "]
 
 
-def decisions(root):
-    """One form, numbers that stand once, and an index with all of them."""
-    folder = root / "Docs/decisions"
-    index = folder / "README.md"
-    if not index.is_file():
-        return
-    listed, areas = {}, []
-    for number, line in enumerate(index.read_text(encoding="utf-8").splitlines(), 1):
-        if area := re.match(r"\| \[[^]]*\]\((\S+\.md)\) \| ([\d, ]+) \|$", line):
-            areas.append((area.group(1), re.findall(r"\d+", area.group(2)), number))
-        if row := re.match(r"\| (\d+) \| (\S+) \| [^|]* \| \[(.*)\]\((\S+\.md)#", line):
-            listed[row.group(1)] = (row.group(4), row.group(2), row.group(3), number)
-    seen = {}
-    for file in sorted(folder.glob("*.md")):
-        if file == index:
-            continue
-        place = file.relative_to(root).as_posix()
+class Decision:
+    """One decision, as its file has it: where it is, its area, number, title, date ("" without one) and list items."""
+
+    def __init__(self, place, line, area, found, body):
+        self.place, self.line, self.area = place, line, area
+        self.number, self.title = int(found[1]), found[2]
+        date = DATE.fullmatch(body[1]) if len(body) > 1 else None
+        self.date = date[1] if date else ""
+        self.items = [line for line in body if line.startswith("- ")]
+
+
+def read_decisions(root):
+    """All decisions, file by file."""
+    for file in sorted((root / "Docs/decisions").glob("*.md")):
         lines = file.read_text(encoding="utf-8").splitlines()
+        area = lines[0].removeprefix("# Decisions: ") if lines else ""
         starts = [(at, found) for at, line in enumerate(lines) if (found := DECISION.match(line))]
         for (at, found), end in zip(starts, [at for at, _ in starts[1:]] + [len(lines)]):
-            name, title = found.groups()
-            body = lines[at:end]
-            if name in seen:
-                yield place, at + 1, f"the number {name} is taken, in {seen[name]}"
-                continue
-            seen[name] = place
-            if len(body) < 3 or not DATE.fullmatch(body[2]):
-                yield place, at + 1, f"decision {name} has no date below its title"
-            elif listed.get(name, ())[:3] != (file.name, body[2].strip("*"), title):
-                yield place, at + 1, f"decision {name} is not in Docs/decisions/README.md with this date and title"
-            for part in PARTS:
-                if not any(line.startswith(part) for line in body):
-                    yield place, at + 1, f"decision {name} has no line '{part.strip()}'"
+            yield Decision(file.relative_to(root).as_posix(), at + 1, area, found, lines[at + 1 : end])
+
+
+def decisions(root):
+    """One form, numbers that stand once, and a row for each area in the table of areas."""
+    folder = root / "Docs/decisions"
+    if not folder.is_dir():
+        return
+    seen = {}
+    for decision in read_decisions(root):
+        at = decision.place, decision.line
+        if decision.number in seen:
+            yield *at, f"the number {decision.number} is taken, in {seen[decision.number]}"
+            continue
+        seen[decision.number] = decision.place
+        if not decision.date:
+            yield *at, f"decision {decision.number} has no date below its title"
+        for part in PARTS:
+            if not any(item.startswith(part) for item in decision.items):
+                yield *at, f"decision {decision.number} has no line '{part.strip()}'"
+    table = read(root, "Docs/decisions/README.md")
+    for file in sorted(folder.glob("*.md")):
+        if file.name != "README.md" and f"({file.name})" not in table:
+            yield file.relative_to(root).as_posix(), 1, "Docs/decisions/README.md has no row for this area"
     for file in texts(root):
         place = file.relative_to(root).as_posix()
         if place in NOT_CITING or file.suffix not in {".md", ".swift"}:
             continue
         for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
-            for name in DECISION_NUMBER.findall(line):
-                if name not in seen:
-                    yield place, number, f"there is no decision {name}"
+            for cited in DECISION_NUMBERS.findall(line):
+                for name in numbers(cited):
+                    if int(name) not in seen:
+                        yield place, number, f"there is no decision {name}"
     for file in sorted((root / "Docs").glob("*.md")):
         if "decisions/" not in file.read_text(encoding="utf-8"):
             yield file.relative_to(root).as_posix(), 1, "no link to the decisions behind it (Docs/decisions)"
-    for name, (_, _, _, number) in listed.items():
-        if name not in seen:
-            yield index.relative_to(root).as_posix(), number, f"there is no decision {name}"
-    known = set()
-    for name, numbers, number in areas:
-        there = sorted((int(n) for n, place in seen.items() if place.endswith("/" + name)))
-        if name in known or [int(n) for n in numbers] != there:
-            what = ", ".join(map(str, there))
-            yield index.relative_to(root).as_posix(), number, f"one row has the decisions of {name}: {what}"
-        known.add(name)
 
 
 # Documents that name files. A path is written in full, or as the name of a Swift file that only one folder has.
