@@ -188,9 +188,8 @@ def decisions(root):
         seen[decision.number] = decision.place
         if not decision.date:
             yield *at, f"decision {decision.number} has no date below its title"
-        for part in PARTS:
-            if not any(item.startswith(part) for item in decision.items):
-                yield *at, f"decision {decision.number} has no line '{part.strip()}'"
+        if len(decision.items) != len(PARTS) or not all(map(str.startswith, decision.items, PARTS)):
+            yield *at, f"decision {decision.number} is not three lines: {', '.join(part[2:-2] for part in PARTS)}"
     table = read(root, "Docs/decisions/README.md")
     for file in sorted(folder.glob("*.md")):
         if file.name != "README.md" and f"({file.name})" not in table:
