@@ -18,7 +18,7 @@ actor NotesServer {
     init(authority: DigestText, service: any KeyService, replyKey: SoftwareSigningKey) {
         verifier = AccessVerifier(
             keys: EndorsedServerKeys(trusting: authority, from: service, window: EndorsedServerKeys.appServerWindow),
-            // Of one process. With several processes, both are shared: see Docs/scaling.md.
+            // Of one process. With several processes, both are shared: see Docs/operations.md.
             nonces: MemoryNonceStore(), revocations: MemoryRevocationList())
         self.replyKey = replyKey
     }
