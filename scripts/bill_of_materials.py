@@ -4,7 +4,7 @@
     bill_of_materials.py PACKAGE.deb...
 
 Libraries are those that the packages depend on, in the versions that they were built with here; licenses stand in
-Docs/dependencies.md. Times are those of SOURCE_DATE_EPOCH, so that the same packages give the same bytes.
+Docs/architecture.md. Times are those of SOURCE_DATE_EPOCH, so that the same packages give the same bytes.
 """
 
 import datetime
@@ -18,7 +18,7 @@ import sys
 import urllib.parse
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-# What Docs/dependencies.md calls a license, as SPDX expressions.
+# What Docs/architecture.md calls a license, as SPDX expressions.
 SPDX = {
     "Apache-2.0": "Apache-2.0",
     "CC0-1.0 or Apache-2.0": "CC0-1.0 OR Apache-2.0",
@@ -51,7 +51,7 @@ def field(package, name):
 def licenses():
     """The license of each Debian package of the table."""
     found = dict(BESIDE)
-    for line in (ROOT / "Docs/dependencies.md").read_text(encoding="utf-8").splitlines():
+    for line in (ROOT / "Docs/architecture.md").read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         if len(cells) == 5 and cells[2] in SPDX:
             for name in re.findall(r"lib[a-z0-9.+-]+|zlib1g", cells[1]):

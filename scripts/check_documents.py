@@ -296,7 +296,7 @@ def versions(root):
             yield path, 1, "no version stands here, and scripts/check_documents.py looks for one"
 
 
-# Each release has a folder of what it has written, which every later one must read (Docs/stability.md).
+# Each release has a folder of what it has written, which every later one must read (Docs/architecture.md 7).
 FIXTURES = "Tests/Fixtures"
 RELEASED = re.compile(r"## \[(\d+\.\d+\.\d+)\]")
 

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What every release so far has left on a disk, read by this one (Docs/stability.md). Each has a folder in Tests/Fixtures, made
+/// What every release so far has left on a disk, read by this one (Docs/architecture.md 7). Each has a folder in Tests/Fixtures, made
 /// once by its own programs (scripts/make-fixtures).
 @Suite struct FixtureTests {
     static let releases =

@@ -8,7 +8,7 @@ extension Command {
         "sync", summary: "keep the vaults of two machines alike (not possible yet)",
         details: [
             "Refuses. A vault cannot be synced yet, neither by Holdfast nor by a program that syncs its folder: the files belong "
-                + "together, and a sync replaces them one by one. Docs/sync.md says how it will be done.",
+                + "together, and a sync replaces them one by one.",
             "Until then, carry a backup to the other machine: holdfast backup DIR here, and holdfast restore DIR there.",
         ],
         example: "holdfast backup /media/stick/vault",
@@ -19,5 +19,5 @@ private func refuseSync(_ arguments: Arguments) throws(CommandError) -> ExitCode
     SyncedFolder.warn(try HomeFolder.absolutePath(arguments))
     throw CommandError(
         .notAllowed, code: "syncRefused", "vaults cannot be synced yet, and nothing was changed",
-        advice: "holdfast backup DIR brings a copy up to date; Docs/sync.md says what is planned")
+        advice: "holdfast backup DIR brings a copy up to date")
 }
