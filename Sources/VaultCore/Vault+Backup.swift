@@ -140,7 +140,11 @@ extension Vault {
         do throws(VaultError) {
             backup = try HomeDirectory(path: source, takesLinked: true)
         } catch {
-            throw error.code == .noVault ? VaultError(.noBackup, "there is no backup at \(source)") : error
+            switch error.code {
+            case .noVault: throw VaultError(.noBackup, "there is no backup at \(source)")
+            case .vaultMissing: throw VaultError(.noBackup, error.reason)
+            default: throw error
+            }
         }
         guard let manifest = try manifest(of: backup) else {
             throw VaultError(.noBackup, "there is no backup at \(source)")

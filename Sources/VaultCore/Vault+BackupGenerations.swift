@@ -12,13 +12,15 @@ extension Vault {
         package let removed: Int
         /// Names of those that should have gone and stay, because they are not what was written.
         package let left: [String]
+        /// Names of those of a time after tomorrow, which are not counted and stay.
+        package let ahead: [String]
     }
 
     /// Writes a backup of its own into a folder of backups, named by the time, and takes away the oldest ones of this vault once it is
     /// whole and on the disk. Anything else in the folder stays.
     ///
     /// The order is that of the names. A clock that was put back would make the newest one the oldest, so a name is always later than
-    /// those that are there.
+    /// those that are there, but for those of a time after tomorrow: a wrong clock made them, or nobody knows who.
     /// - Parameters:
     ///   - path: The folder; it need not exist.
     ///   - limit: How many backups of this vault stay, the new one among them; at least 1.
@@ -28,17 +30,20 @@ extension Vault {
     package func backup(
         generationsIn path: String, keeping limit: Int, time: Int64, progress: (UInt64, UInt64) -> Void = { _, _ in }
     ) throws(VaultError) -> GenerationReport {
-        let folder = try BackupGenerations(in: path, of: id)
+        let folder = try BackupGenerations(in: path, of: id, at: time)
         let name = try folder.nextName(at: time)
         let copy = try backup(to: path + "/" + name, progress: progress)
         let (removed, left) = folder.remove(folder.names.dropLast(max(0, limit - 1)))
-        return GenerationReport(path: path + "/" + name, copy: copy, removed: removed, left: left)
+        return GenerationReport(path: path + "/" + name, copy: copy, removed: removed, left: left, ahead: folder.ahead)
     }
 
     /// The newest backup in a folder of backups; nil where none is.
-    package static func newestGeneration(in path: String) -> String? {
+    /// - Parameter time: Now, in seconds since 1970: one of a time after tomorrow is only named where there is no other.
+    package static func newestGeneration(in path: String, at time: Int64) -> String? {
         let names = (try? HomeDirectory(path: path, takesLinked: true).names(in: ".")) ?? []
-        return names.filter { BackupGenerations.time($0) != nil }.sorted().reversed()
+        let sorted = names.filter { BackupGenerations.time($0) != nil }.sorted().reversed()
+        let known = sorted.filter { !BackupGenerations.isAhead($0, of: time) }
+        return (known + sorted.filter { BackupGenerations.isAhead($0, of: time) })
             .map { path + "/" + $0 }.first { BackupGenerations.vault(at: $0) != nil }
     }
 }
@@ -49,16 +54,18 @@ private struct BackupGenerations {
     let vault: VaultID
     /// Those of this vault, the oldest first.
     let names: [String]
+    /// Those of this vault that are of a time after tomorrow.
+    let ahead: [String]
     /// Nobody else writes or removes backups here meanwhile; nil where the folder is not there yet.
     private let lock: FileLock?
 
     private static let latest: Int64 = 253_402_300_799  // the last second of the year 9999
 
-    init(in path: String, of vault: VaultID) throws(VaultError) {
+    init(in path: String, of vault: VaultID, at time: Int64) throws(VaultError) {
         self.path = path
         self.vault = vault
         guard unsafe access(path, F_OK) == 0 else {
-            (names, lock) = ([], nil)
+            (names, ahead, lock) = ([], [], nil)
             return
         }
         let home = try HomeDirectory(path: path, takesLinked: true)
@@ -77,7 +84,13 @@ private struct BackupGenerations {
             try? EarlierBackup.finishRemoval(at: path + "/" + name)
             if BackupGenerations.vault(at: path + "/" + name) == vault { own.append(name) }
         }
-        names = own
+        names = own.filter { !BackupGenerations.isAhead($0, of: time) }
+        ahead = own.filter { BackupGenerations.isAhead($0, of: time) }
+    }
+
+    /// Whether a name is of a time after tomorrow. A clock that is a little wrong, or of another zone, is nobody's mistake.
+    static func isAhead(_ name: String, of time: Int64) -> Bool {
+        BackupGenerations.time(name).map { $0 - 86_400 > time } ?? false
     }
 
     /// Later than those that are there, whatever the clock says.

@@ -27,13 +27,24 @@ struct BackupPlace {
     var old: String { path + ".holdfast-old" }
 
     init(_ path: String) {
-        var real = path
-        while real.utf8.count > 1, real.hasSuffix("/") { real.removeLast() }
+        var real = BackupPlace.withoutSlash(path)
         if let found = unsafe realpath(real, nil) {
-            real = unsafe String(cString: found)
+            self.path = unsafe String(cString: found)
             unsafe free(found)
+            return
+        }
+        // An interrupted update took away what a link leads to: it is followed by its text, as far as the system follows links.
+        for _ in 0..<40 {
+            guard let target = Paths.target(ofLink: real) else { break }
+            real = BackupPlace.withoutSlash(target.hasPrefix("/") ? target : Paths.parent(of: real) + "/" + target)
         }
         self.path = real
+    }
+
+    private static func withoutSlash(_ path: String) -> String {
+        var path = path
+        while path.utf8.count > 1, path.hasSuffix("/") { path.removeLast() }
+        return path
     }
 
     /// An update that was interrupted between its two renamings left the backup without its name: it gets it.

@@ -36,6 +36,33 @@ import Testing
         #expect(try sandbox.run("backup", folder, "--keep", "2", "--json").json()["removed"] as? Int == 1)
     }
 
+    @Test func `a backup of a time after tomorrow is named, and a link to nothing is too`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let folder = sandbox.path + "/copies"
+        try #require(sandbox.run("backup", folder, "--keep", "1").code == 0)
+        let made = try #require(try FileManager.default.contentsOfDirectory(atPath: folder).first)
+        try FileManager.default.moveItem(atPath: "\(folder)/\(made)", toPath: folder + "/9999-12-31T23-59-59Z")
+        let next = try sandbox.run("backup", folder, "--keep", "1")
+        #expect(next.code == 0 && next.errors.contains("\(folder)/9999-12-31T23-59-59Z has a date after tomorrow"))
+        let json = try sandbox.run("backup", folder, "--keep", "1", "--json").json()
+        #expect(json["ahead"] as? [String] == ["9999-12-31T23-59-59Z"] && json["removed"] as? Int == 1)
+
+        let link = sandbox.path + "/link"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "gone")
+        let said = "\(link) is a link to gone, which is not there; nothing was changed"
+        let copy = sandbox.path + "/copy"
+        try #require(sandbox.run("backup", copy).code == 0)
+        for (words, code) in [
+            (["backup", link], 1), (["backup", link, "--keep", "1"], 1), (["restore", copy, "--home", link], 1),
+            (["restore", link], 6), (["status", "--home", link], 6),
+            (["init", "--device", "--file", "--home", link], 6),
+        ] as [([String], Int32)] {
+            let refused = try sandbox.run(raw: words.map { Array($0.utf8) })
+            #expect(refused.code == code && refused.errors.contains(said), "\(words): \(refused.errors)")
+            #expect(!refused.errors.contains("holdfast init"), "\(refused.errors)")
+        }
+    }
+
     @Test func `restore tells what the wrong passcodes of that day leave`() throws {
         let sandbox = try Sandbox(prepared: true)
         let (copy, fresh) = (sandbox.path + "/copy", sandbox.path + "/fresh")

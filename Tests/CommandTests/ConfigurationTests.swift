@@ -28,6 +28,20 @@ import Testing
         #expect(phrase.code == 0 && phrase.text.split(separator: " ").count == 4, "\(phrase.errors)")
     }
 
+    @Test(arguments: ["config", "holdfast"])
+    func `a link to what is not there is no missing file`(_ name: String) throws {
+        let sandbox = try sandbox("length=33\n")
+        let link = sandbox.path + "/.config/holdfast" + (name == "config" ? "/config" : "")
+        try FileManager.default.removeItem(atPath: link)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "/nonexistent/place")
+        for words in [["generate"], ["config"], ["config", "set", "length=20"]] {
+            let refused = try sandbox.run(raw: words.map { Array($0.utf8) })
+            #expect(
+                refused.code == 1 && refused.errors.contains("\(link) is a link to /nonexistent/place, which is not"))
+        }
+        #expect(try sandbox.run("lock").code == 0)
+    }
+
     /// A name would silently mean another place.
     @Test func `the setting for a collection is gone, and says so where names are taken`() throws {
         let sandbox = try sandbox("collection = files\n")

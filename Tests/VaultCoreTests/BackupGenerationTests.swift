@@ -21,22 +21,38 @@ import VaultStorage
             #expect(report.removed == max(0, min(1, hour - 1)) && report.left.isEmpty)
         }
         #expect(try names(folder) == ["2026-11-26T14-00-00Z", "2026-11-26T15-00-00Z"])
-        #expect(Vault.newestGeneration(in: folder.path) == folder.path + "/2026-11-26T15-00-00Z")
+        #expect(Vault.newestGeneration(in: folder.path, at: noon) == folder.path + "/2026-11-26T15-00-00Z")
         let restored = try TestHome()
         _ = try Vault.restore(from: folder.path + "/2026-11-26T15-00-00Z", to: restored.path)
     }
 
-    @Test func `a clock that was put back, or ahead, removes no newer one`() throws {
+    @Test func `a clock that was put back, or a little ahead, removes no newer one`() throws {
         let home = try TestHome()
         let vault = try home.unlocked()
         let folder = try TestHome()
         var made: [String] = []
-        for time in [noon, 5, noon + 86_400 * 36_500, noon + 60, 0] {
+        for time in [noon, noon - 3600, noon + 86_400, noon + 60] {
             made.append(try vault.backup(generationsIn: folder.path, keeping: 3, time: time).path)
         }
-        #expect(made == made.sorted() && Set(made).count == 5)
+        #expect(made == made.sorted() && Set(made).count == 4)
         #expect(try names(folder).map { folder.path + "/" + $0 } == Array(made.suffix(3)))
         #expect(made[1].hasSuffix("/2026-11-26T12-00-01Z"))
+    }
+
+    @Test func `a backup of a time after tomorrow is left alone, and refuses no further ones`() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        let folder = try TestHome()
+        let last = "9999-12-31T23-59-59Z"
+        #expect(
+            try vault.backup(generationsIn: folder.path, keeping: 1, time: 253_402_300_799).path.hasSuffix(last))
+        for minute in 0..<3 {
+            let report = try vault.backup(generationsIn: folder.path, keeping: 1, time: noon + Int64(minute) * 60)
+            #expect(report.removed == min(1, minute) && report.left.isEmpty && report.ahead == [last])
+        }
+        #expect(try names(folder) == ["2026-11-26T12-02-00Z", last])
+        #expect(Vault.newestGeneration(in: folder.path, at: noon)?.hasSuffix("2026-11-26T12-02-00Z") == true)
+        #expect(Vault.newestGeneration(in: folder.path, at: 253_402_300_799)?.hasSuffix(last) == true)
     }
 
     @Test func `only whole backups of this vault are ever removed`() throws {

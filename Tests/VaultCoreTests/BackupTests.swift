@@ -224,6 +224,43 @@ import VaultStorage
         #expect(try restored.reopened().get("newer") == [2])
     }
 
+    @Test func `a link leads to a backup that an interrupted update left without its name`() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        let backup = try TestHome()
+        _ = try vault.backup(to: backup.path)
+        let files = FileManager.default
+        let link = backup.path + ".link"
+        defer { try? files.removeItem(atPath: link) }
+        for target in [backup.path, String(backup.path.split(separator: "/").last ?? "")] {
+            try files.createSymbolicLink(atPath: link, withDestinationPath: target)
+            try files.moveItem(atPath: backup.path, toPath: backup.path + ".holdfast-old")
+            _ = try vault.backup(to: link, updating: true)
+            #expect(files.fileExists(atPath: backup.path + "/header"))
+            #expect(!files.fileExists(atPath: backup.path + ".holdfast-old"))
+            try files.removeItem(atPath: link)
+        }
+    }
+
+    @Test func `a link to what is not there is named, and nothing is made at its end`() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        let (link, target) = (home.path + ".link", home.path + ".gone")
+        defer { try? FileManager.default.removeItem(atPath: link) }
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: target)
+        func refusal(_ body: () throws -> Void) throws -> VaultError {
+            let error = try #require(throws: VaultError.self) { try body() }
+            #expect(error.reason.contains("\(link) is a link to \(target), which is not there"), "\(error.reason)")
+            return error
+        }
+        #expect(try refusal { _ = try vault.backup(to: link, updating: true) }.code == .exists)
+        #expect(try refusal { _ = try vault.backup(to: link + "/below") }.code == .exists)
+        #expect(try refusal { _ = try vault.backup(generationsIn: link, keeping: 1, time: 0) }.code == .exists)
+        #expect(try refusal { _ = try Vault.restore(from: link, to: home.path + ".new") }.code == .noBackup)
+        #expect(try refusal { _ = try Vault(at: link) }.code == .vaultMissing)
+        #expect(!FileManager.default.fileExists(atPath: target))
+    }
+
     @Test func `a manifest that is larger than its files allow is refused before it is read`() throws {
         let home = try TestHome()
         let vault = try home.unlocked()

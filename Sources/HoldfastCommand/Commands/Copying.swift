@@ -67,10 +67,16 @@ private func makeGeneration(
         }
     }
     for name in report.left {
-        Output.note("NOTE: \(folder)/\(name) stays: it was changed after it was written, or is damaged")
+        Output.note("NOTE: \(Escaping.name(folder))/\(name) stays: it was changed after it was written, or is damaged")
+    }
+    for name in report.ahead {
+        Output.note(
+            "NOTE: \(Escaping.name(folder))/\(name) has a date after tomorrow, so it is not counted and stays; delete it if you do "
+                + "not need it")
     }
     let members: [String: JSON] = [
         "removed": .integer(Int64(report.removed)), "left": .array(report.left.map { .text($0) }),
+        "ahead": .array(report.ahead.map { .text($0) }),
     ]
     let removed = report.removed == 0 ? "" : "; removed \(Format.count(report.removed, "earlier backup"))"
     return try tell(report.copy, "backed up to", report.path, arguments, also: members, removed)
@@ -97,10 +103,11 @@ private func restoreBackup(_ arguments: Arguments) throws(CommandError) -> ExitC
                 try Vault.restore(from: source, to: home) { done, total in progress.update(done, of: total) }
             }
         } catch {
-            guard error.code == VaultError.Code.noBackup.description, let newest = Vault.newestGeneration(in: source)
+            guard error.code == VaultError.Code.noBackup.description,
+                let newest = Vault.newestGeneration(in: source, at: Int64(time(nil)))
             else { throw error }
             var error = error
-            error.advice = "the newest of the backups in it is \(newest)"
+            error.advice = "the newest of the backups in it is \(ShellWord.quoted(newest))"
             throw error
         }
     }

@@ -37,6 +37,12 @@ struct ConfigurationFile {
             guard let read = try file.readAll(limit: Defaults.limit) else { throw SystemError(EFBIG) }
             bytes = read
         } catch {
+            if let (link, target) = Paths.danglingLink(in: path) {
+                throw .failure(
+                    "input",
+                    "\(Escaping.name(link)) is a link to \(Escaping.name(target)), which is not there; make that, or delete the link"
+                )
+            }
             if [ENOENT, ENOTDIR].contains(error.number) { return nil }
             throw .failure("input", "\(Escaping.name(path)) cannot be read: \(error)")
         }

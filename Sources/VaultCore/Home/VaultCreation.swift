@@ -148,6 +148,7 @@ struct VaultCreation: ~Copyable {
     /// - Returns: Those that are new.
     private static func makeFolders(_ path: String) throws(VaultError) -> [String] {
         guard !path.isEmpty else { throw VaultError(.noVault, "the path of the vault is empty") }
+        if let error = HomeDirectory.linksNowhere(path, .exists) { throw error }
         var made: [String] = []
         var end = path.startIndex
         while end < path.endIndex {

@@ -13,7 +13,7 @@ package final class HomeDirectory: Sendable {
     private let takesLinked: Bool
 
     /// Opens an existing folder.
-    /// - Throws: `noVault` when it is not there, `permissionDenied`, `inputOutput`.
+    /// - Throws: `noVault` when it is not there, `vaultMissing` when a link leads there, `permissionDenied`, `inputOutput`.
     package convenience init(path: String) throws(VaultError) { try self.init(path: path, takesLinked: false) }
 
     /// As ``init(path:)``, for one that may share its files with others.
@@ -24,13 +24,23 @@ package final class HomeDirectory: Sendable {
         descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else {
             let number = errno
-            if number == ENOENT { throw VaultError(.noVault, "there is no vault at \(path)") }
+            if number == ENOENT {
+                throw HomeDirectory.linksNowhere(path, .vaultMissing)
+                    ?? VaultError(.noVault, "there is no vault at \(path)")
+            }
             if number == ENOTDIR { throw VaultError(.noVault, "there is no vault at \(path), which is no folder") }
             throw .system(number, "opening \(path)")
         }
     }
 
     deinit { close(descriptor) }
+
+    /// The error for a path that leads through a link to what is not there; nil for any other.
+    package static func linksNowhere(_ path: String, _ code: VaultError.Code) -> VaultError? {
+        Paths.danglingLink(in: path).map {
+            VaultError(code, "\($0.link) is a link to \($0.target), which is not there; nothing was changed")
+        }
+    }
 
     /// A path of a file for a library that opens files by their paths: it leads through the folder that is open here,
     /// whatever lies under the folder's own path by now, where the system can say that. The caller checks its last part
