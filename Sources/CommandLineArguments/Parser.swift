@@ -110,7 +110,10 @@ private struct Parser<Command: TableCommand> {
                 let same = table.group(words).first {
                     $0.words.count == words.count + 1 && $0.synonyms.contains(word)
                 }
-                let hint = same.map { "; did you mean \($0.name)?" } ?? Suggestion.hint(word, candidates)
+                let near = same?.name ?? Suggestion.nearest(to: word, among: candidates)
+                let hint =
+                    near.map { "; did you mean \($0)?" }
+                    ?? (words.isEmpty ? "" : "; \(choice)" + (line(with: word, rest) ?? ""))
                 throw usage("unknown command \(spoken)" + hint)
             }
             words.append(word)
@@ -122,7 +125,9 @@ private struct Parser<Command: TableCommand> {
             index < syntax.places.count || place.isRest
         else {
             // As other programs have it: `show mail password`.
-            let hint = syntax.option(named: "field") == nil ? "" : "; did you mean --field \(word)?"
+            let hint =
+                syntax.option(named: "field") == nil
+                ? line(with: word, rest) ?? "" : "; did you mean --field \(ShellWord.quoted(word))?"
             throw usage("\(syntax.name): unexpected argument \(word)\(hint)")
         }
         if let complaint = place.kind.complaint(word) { throw usage("\(place.name) \(complaint)") }
@@ -133,11 +138,8 @@ private struct Parser<Command: TableCommand> {
         if wantsHelp { return .help(words) }
         if wantsVersion { return .version }
         guard let command else {
-            let listed = table.nextWords(words)
-            let next = (listed.isEmpty ? table.hiddenGroup(words).map { $0.words[words.count] } : listed)
-                .joined(separator: ", ")
             guard !words.isEmpty else { throw UsageError("no command was given; \(table.name) --help lists them") }
-            throw usage("\(words.joined(separator: " ")) needs one of: \(next)")
+            throw usage(choice)
         }
         let syntax = command.syntax
         for name in arguments.names where syntax.option(named: name) == nil {
@@ -150,6 +152,25 @@ private struct Parser<Command: TableCommand> {
         }
         if !syntax.isCompletedLater { try table.requireAll(arguments, of: syntax) }
         return .run(command, arguments)
+    }
+
+    /// What the words so far can go on with.
+    private var choice: String {
+        let listed = table.nextWords(words)
+        let next = listed.isEmpty ? table.hiddenGroup(words).map { $0.words[words.count] } : listed
+        return "\(words.joined(separator: " ")) needs one of: \(next.joined(separator: ", "))"
+    }
+
+    /// The line that was meant where a word was left out, as in `history mail`: the first command behind these words that takes
+    /// such a word.
+    /// - Returns: A question, or nil where no command takes it.
+    private func line(with word: String, _ rest: ArraySlice<String>) -> String? {
+        guard let meant = table.group(words).first(where: { $0.places.first?.isLike(word) ?? false }) else {
+            return nil
+        }
+        let missing = meant.places.dropFirst(1 + rest.count { !$0.hasPrefix("-") }).filter { !$0.isOptional }
+        let line = [table.name] + meant.words + ([word] + rest).map(ShellWord.quoted) + missing.map(\.name)
+        return "; did you mean \(line.joined(separator: " "))?"
     }
 
     private func unknown(_ name: String, _ known: [Option]) -> UsageError {

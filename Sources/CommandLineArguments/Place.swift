@@ -16,4 +16,14 @@ package struct Place: Sendable, Hashable {
         self.isRest = isRest
         self.isOptional = isOptional
     }
+
+    /// Whether a word that stands where a command's own word belongs is probably meant for this place: a name, a file or a setting.
+    func isLike(_ word: String) -> Bool {
+        switch kind {
+        case .item, .plainValue, .file: true
+        case .text: name == "NAME"
+        case .setting(let keys): keys.contains(where: word.hasPrefix)
+        default: false
+        }
+    }
 }

@@ -55,6 +55,24 @@ import Testing
         }
     }
 
+    /// What stands in a command line that is shown can be typed as it is: a name may have spaces, and worse.
+    @Test func `a text of the user in a command line or in what was meant is quoted for the shell`() throws {
+        // Numbers, options and words of the command's own.
+        let own = ["SecretInput.", "Options.", "policy.", "Version.", "retired"]
+        for (file, text) in try Self.hints() {
+            for part in text.split(separator: ";")[0].split(separator: "\\(").dropFirst() {
+                #expect(part.hasPrefix("ShellWord.") || own.contains { part.hasPrefix($0) }, "\(file): \(text)")
+            }
+        }
+        for path in try FileManager.default.subpathsOfDirectory(atPath: Self.sources.path)
+        where path.hasSuffix(".swift") {
+            let text = try String(contentsOf: Self.sources.appending(path: path), encoding: .utf8)
+            for line in text.split(separator: "\n") where line.contains("did you mean") || line.contains("advice") {
+                #expect(!line.contains("'\\("), "\(path): \(line)")
+            }
+        }
+    }
+
     @Test func `a vault that was destroyed shows what was erased`() throws {
         let sandbox = try Sandbox(prepared: true)
         try #require(sandbox.run("wipe", "--yes", passcode: Prepared.passcode).code == 0)

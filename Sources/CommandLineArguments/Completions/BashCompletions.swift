@@ -5,7 +5,7 @@ extension ProgramTable {
             # bash completion for \(name)
             \(shellName)() {
                 local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-                local path='' places=0 place='' skip='' i
+                local path='' places=0 place='' skip='' plain='' i
                 COMPREPLY=()
                 # --option=value comes as three words
                 if [[ $previous == = ]]; then previous=${COMP_WORDS[COMP_CWORD - 2]}; fi
@@ -22,7 +22,7 @@ extension ProgramTable {
                         case "$path ${COMP_WORDS[i]}" in
                         \(prefixes.map { "' \($0)'" }.joined(separator: " | "))) path+=" ${COMP_WORDS[i]}" ;;
                         *)
-                            if ((places == 0)); then place=${COMP_WORDS[i]//\\\\/}; fi
+                            if ((places == 0)); then \(shellName)_plain "${COMP_WORDS[i]}"; place=$plain; fi
                             places=$((places + 1))
                             ;;
                         esac
@@ -60,12 +60,24 @@ extension ProgramTable {
                 while IFS= read -r line; do COMPREPLY+=("$line"); done < <(compgen -W "$1" -- "$word")
             }
 
+            \(bashQuoting)
             \(shellName)_asked() {
-                local line begun=${word//\\\\/}
+                local line typed
+                local -a about=()
+                \(shellName)_plain "$word"
+                case $1 in
+                items | values) about=(-- "$plain") ;;
+                fields) about=(-- "$place") ;;
+                esac
                 # Only what an open agent says; nothing is asked for here.
                 while IFS= read -r line; do
-                    if [[ $line == "$begun"* ]]; then COMPREPLY+=("$(printf '%q' "$line")"); fi
-                done < <(\(name) complete "$1" ${place:+"$place"} 2>/dev/null </dev/null)
+                    if [[ $line == "$plain"* ]]; then
+                        \(shellName)_typed "$line"
+                        COMPREPLY+=("$typed")
+                    fi
+                done < <(\(name) complete "$1" "${about[@]}" 2>/dev/null </dev/null)
+                # What is in a folder comes next.
+                if [[ ${#COMPREPLY[@]} == 1 && ${COMPREPLY[0]} == */ ]]; then compopt -o nospace 2>/dev/null; fi
             }
 
             \(shellName)_folders() {

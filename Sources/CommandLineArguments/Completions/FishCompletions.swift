@@ -17,7 +17,7 @@ extension ProgramTable {
                             set skip yes
                         case '-*'
                         case '*'
-                            contains -- "$words $word" \(prefixes.map { ShellText.quoted(" " + $0) }.joined(separator: " "))
+                            contains -- "$words $word" \(prefixes.map { ShellWord.always(" " + $0) }.joined(separator: " "))
                             and set words "$words $word"
                     end
                 end
@@ -37,7 +37,7 @@ extension ProgramTable {
                             set skip yes
                         case '-*'
                         case '*'
-                            if contains -- "$words $word" \(prefixes.map { ShellText.quoted(" " + $0) }.joined(separator: " "))
+                            if contains -- "$words $word" \(prefixes.map { ShellWord.always(" " + $0) }.joined(separator: " "))
                                 set words "$words $word"
                             else
                                 echo $word
@@ -45,6 +45,13 @@ extension ProgramTable {
                             end
                     end
                 end
+            end
+
+            # Names folder by folder; fish puts no space behind a slash.
+            function _\(shellName)_asked
+                set -l begun (commandline -ct)
+                set begun (string unescape -- $begun; or string sub -s 2 -- $begun)
+                \(name) complete $argv[1] -- "$begun" 2>/dev/null </dev/null
             end
 
             complete -c \(name) -f
@@ -57,7 +64,7 @@ extension ProgramTable {
             for option in command.shownOptions { script += line(option, condition) }
             for place in command.places {
                 guard let values = values(place.kind) else { continue }
-                script += "complete -c \(name) -n \(condition) -f -a \(values) -d \(ShellText.quoted(place.help))\n"
+                script += "complete -c \(name) -n \(condition) -f -a \(values) -d \(ShellWord.always(place.help))\n"
             }
         }
         return script
@@ -68,7 +75,7 @@ extension ProgramTable {
         var text = ""
         for word in nextWords(path) {
             let help = command(path + [word])?.syntax.summary ?? "several commands"
-            text += "complete -c \(name) -n \(condition(path)) -a \(word) -d \(ShellText.quoted(help))\n"
+            text += "complete -c \(name) -n \(condition(path)) -a \(word) -d \(ShellWord.always(help))\n"
         }
         for option in options { text += line(option, condition(path)) }
         return text
@@ -76,7 +83,7 @@ extension ProgramTable {
 
     private func condition(_ path: [String]) -> String {
         let words = path.map { " " + $0 }.joined()
-        return ShellText.quoted("_\(shellName)_at \"\(words)\"")
+        return ShellWord.always("_\(shellName)_at \"\(words)\"")
     }
 
     private func line(_ option: Option, _ condition: String) -> String {
@@ -86,7 +93,7 @@ extension ProgramTable {
             text += " -x"
             if let values = values(kind) { text += " -a \(values)" }
         }
-        return text + " -d \(ShellText.quoted(option.help))\n"
+        return text + " -d \(ShellWord.always(option.help))\n"
     }
 
     private func values(_ kind: ValueKind) -> String? {
@@ -94,10 +101,11 @@ extension ProgramTable {
         case .text, .any, .descriptor, .number, .whole, .rate, .seconds: nil
         case .file: "'(__fish_complete_path)'"
         case .folder: "'(__fish_complete_directories)'"
-        case .word(let words): ShellText.quoted(words.joined(separator: " "))
-        case .setting(let keys): ShellText.quoted(keys.joined(separator: " "))
-        case .command: ShellText.quoted(allWords)
-        case .item, .plainValue, .tag, .collection: "'(\(name) complete \(kind.asked ?? "") 2>/dev/null </dev/null)'"
+        case .word(let words): ShellWord.always(words.joined(separator: " "))
+        case .setting(let keys): ShellWord.always(keys.joined(separator: " "))
+        case .command: ShellWord.always(allWords)
+        case .item, .plainValue: "'(_\(shellName)_asked \(kind.asked ?? ""))'"
+        case .tag, .collection: "'(\(name) complete \(kind.asked ?? "") 2>/dev/null </dev/null)'"
         case .field: "'(\(name) complete fields (_\(shellName)_place) 2>/dev/null </dev/null)'"
         }
     }

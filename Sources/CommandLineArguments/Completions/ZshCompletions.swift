@@ -23,6 +23,13 @@ extension ProgramTable {
                 done
             }
 
+            # Names folder by folder: behind a folder its entries come next.
+            \(shellName)_asked() {
+                local -a found=(${(f)"$(\(name) complete $1 -- "${(Q)PREFIX}" 2>/dev/null </dev/null)"})
+                compadd -S '' -- ${(M)found:#*/}
+                compadd -- ${found:#*/}
+            }
+
 
             """
         for group in groups { script += dispatcher(group, [Flag.help.option]) }
@@ -43,7 +50,7 @@ extension ProgramTable {
         for word in nextWords(path) {
             let command = command(path + [word])
             let help = command?.syntax.summary ?? group(path + [word]).map(\.summary).joined(separator: ", ")
-            text += "        \(ShellText.quoted("\(word):\(help)"))\n"
+            text += "        \(ShellWord.always("\(word):\(help)"))\n"
         }
         text += "    )\n    _arguments -C"
         for option in options { text += " \\\n        \(argument(option))" }
@@ -86,7 +93,8 @@ extension ProgramTable {
         case .word(let words): "(\(words.joined(separator: " ")))"
         case .command: "(\(allWords))"
         case .setting(let keys): "{compadd -S \"\" -- \(keys.joined(separator: " "))}"
-        case .item, .plainValue, .tag, .collection:
+        case .item, .plainValue: "{\(shellName)_asked \(kind.asked ?? "")}"
+        case .tag, .collection:
             "{compadd -- ${(f)\"$(\(name) complete \(kind.asked ?? "") 2>/dev/null </dev/null)\"}}"
         case .field:
             "{compadd -- ${(f)\"$(\(name) complete fields \"$(\(shellName)_place)\" 2>/dev/null </dev/null)\"}}"

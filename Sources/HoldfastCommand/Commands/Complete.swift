@@ -7,15 +7,18 @@ extension Command {
     static let complete = Command(
         "complete", summary: "list words for a shell's completion",
         details: [
-            "Lists the paths of the records or of the plain values alone, the fields of an item, the tags or the collections, a line each, as long as an agent "
-                + "has the vault open. It never asks for anything and says nothing about errors."
+            "Lists the names of the entries or of the plain values alone, the fields of an entry, the tags or the collections, a line "
+                + "each, as long as an agent has the vault open. Behind the beginning of a name, names go on to their next folder. "
+                + "It never asks for anything and says nothing about errors."
         ],
         example: "holdfast complete items",
         places: [
             Place(
                 name: "WHAT", kind: .word(["items", "values", "fields", "tags", "collections"]), help: "What is listed."
             ),
-            Place(name: "ITEM", kind: .text, help: "With fields: the item.", isRest: true),
+            Place(
+                name: "TEXT", kind: .any, help: "With fields: the entry. With items and values: how the name begins.",
+                isRest: true),
         ],
         options: [Options.home.option], run: listWords)
 }
@@ -30,8 +33,8 @@ private func listWords(_ arguments: Arguments) throws(CommandError) -> ExitCode 
 
 private func words(_ arguments: Arguments, _ agent: borrowing AgentClient) throws -> [String] {
     switch arguments[place: 0] {
-    case "items": return try written(agent) { _ in true }
-    case "values": return try written(agent) { !$0.isItem }
+    case "items": return try written(arguments, agent) { _ in true }
+    case "values": return try written(arguments, agent) { !$0.isItem }
     case "tags": return try agent.tags().filter(isWord)
     case "collections": return Set(try agent.list(nil).map(\.collection)).sorted().filter(isWord)
     default:
@@ -41,11 +44,21 @@ private func words(_ arguments: Arguments, _ agent: borrowing AgentClient) throw
     }
 }
 
-/// The names of some records as they are typed.
-private func written(_ agent: borrowing AgentClient, _ isListed: (Vault.RecordInfo) -> Bool) throws -> [String] {
+/// The names of some records as they are typed, as far as the next folder where the beginning of one is known.
+private func written(
+    _ arguments: Arguments, _ agent: borrowing AgentClient, _ isListed: (Vault.RecordInfo) -> Bool
+) throws -> [String] {
     let records = try agent.list(nil)
     let names = EntryNames(records.map(\.entry))
-    return zip(records, names.written()).compactMap { isListed($0) ? $1 : nil }.filter(isWord)
+    let listed = zip(records, names.written()).compactMap { isListed($0) ? ($0.entry, $1) : nil }
+    guard let begun = arguments.places.dropFirst().last else { return listed.map(\.1).filter(isWord) }
+    var steps: [String] = []
+    var seen: Set<String> = []
+    for (entry, name) in listed where name.utf8.starts(with: begun.utf8) && isWord(name) {
+        let step = NameTree.step(entry, name, behind: begun)
+        if seen.insert(step).inserted { steps.append(step) }
+    }
+    return steps
 }
 
 /// Whether a shell can be shown it: a name may hold what a terminal acts on.

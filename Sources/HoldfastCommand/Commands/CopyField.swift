@@ -52,7 +52,7 @@ private func mainLabel(of item: borrowing Item) throws(CommandError) -> String {
         throw .usage("this item has only a one-time code; use holdfast otp ITEM --copy")
     }
     guard item.withNotes({ _ in true }) == nil else { return "notes" }
-    let labels = item.fields.map { "'\(Escaping.name($0.label))'" }.joined(separator: ", ")
+    let labels = item.fields.map { ShellWord.always($0.label) }.joined(separator: ", ")
     throw CommandError(
         .notFound, code: "fieldNotFound", "this item has no secret",
         advice: labels.isEmpty ? "it has no fields" : "name a field with --field: \(labels)")

@@ -10,12 +10,12 @@ extension Item {
         let all = fields
         let found = all.filter { $0.label.lowercased().hasPrefix(folded) }
         if found.count == 1 { return found[0] }
-        let labels = all.map { "'\(Escaping.name($0.label))'" }.joined(separator: ", ")
+        let labels = all.map { ShellWord.always($0.label) }.joined(separator: ", ")
         let near = Suggestion.nearest(to: folded, among: all.map { $0.label.lowercased() })
         let index = near.flatMap { near in all.firstIndex { $0.label.lowercased() == near } }
         throw CommandError(
             .notFound, code: "fieldNotFound", "no field '\(Escaping.name(text))' in this item",
-            advice: index.map { "did you mean '\(Escaping.name(all[$0].label))'?" }
+            advice: index.map { "did you mean \(ShellWord.always(all[$0].label))?" }
                 ?? (labels.isEmpty ? "it has no fields" : "it has \(labels)"))
     }
 }

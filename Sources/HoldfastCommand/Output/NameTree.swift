@@ -12,14 +12,29 @@ struct NameTree {
     /// - Parameter entries: Each with its name as it is written, in their order.
     init(_ entries: [(EntryPath, String)]) {
         for (entry, written) in entries {
-            var parts = written.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map {
-                String(decoding: $0, as: UTF8.self)
-            }
-            if entry.name.contains("://"), let slash = written.utf8.firstIndex(of: UInt8(ascii: "/")) {
-                parts = [String(written[..<slash]), String(written[written.utf8.index(after: slash)...])]
-            }
+            let parts = NameTree.parts(entry, written)
             NameTree.add(parts[...], to: &root)
         }
+    }
+
+    /// A name's folders and its last part.
+    private static func parts(_ entry: EntryPath, _ written: String) -> [String] {
+        if entry.name.contains("://"), let slash = written.utf8.firstIndex(of: UInt8(ascii: "/")) {
+            return [String(written[..<slash]), String(written[written.utf8.index(after: slash)...])]
+        }
+        return written.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).map {
+            String(decoding: $0, as: UTF8.self)
+        }
+    }
+
+    /// A name as far as the folder that comes next behind its beginning, with its slash, or the whole name where none does.
+    static func step(_ entry: EntryPath, _ written: String, behind begun: String) -> String {
+        var step = ""
+        for folder in parts(entry, written).dropLast() {
+            step += folder + "/"
+            if step.utf8.count > begun.utf8.count { return step }
+        }
+        return written
     }
 
     private static func add(_ parts: ArraySlice<String>, to node: inout Node) {

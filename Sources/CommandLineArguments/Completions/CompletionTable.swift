@@ -70,12 +70,3 @@ extension ProgramTable {
     /// The name as a part of a shell function's name.
     var shellName: String { "_" + name.map { $0 == "-" ? "_" : String($0) }.joined() }
 }
-
-enum ShellText {
-    /// In single quotes, for any of the three shells.
-    static func quoted(_ text: String) -> String {
-        var result = "'"
-        for character in text { result += character == "'" ? "'\\''" : String(character) }
-        return result + "'"
-    }
-}
