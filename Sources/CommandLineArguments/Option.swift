@@ -39,9 +39,11 @@ package struct TextOption: Sendable {
     package let option: Option
 
     package init(
-        _ name: String, _ placeholder: String, _ kind: ValueKind = .text, help: String, short: Character? = nil
+        _ name: String, _ placeholder: String, _ kind: ValueKind = .text, help: String, short: Character? = nil,
+        isHidden: Bool = false
     ) {
-        option = Option(name: name, placeholder: placeholder, kind: kind, help: help, short: short)
+        option = Option(
+            name: name, placeholder: placeholder, kind: kind, help: help, isHidden: isHidden, short: short)
     }
 }
 

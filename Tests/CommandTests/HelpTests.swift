@@ -25,6 +25,16 @@ import Testing
         #expect(same.output == help.output)
     }
 
+    /// Scripts of before have it; everybody else writes the collection in front of the name.
+    @Test func `a collection of its own is shown only where it means what is below it`() throws {
+        let shown = ["list", "find", "import", "export", "git-credential", "docker-credential"]
+        for command in CommandTable.program.all.map(\.syntax) where command.option(named: "collection") != nil {
+            let help = try CommandTable.program.help(for: command.words)
+            #expect(help.contains("--collection") == shown.contains(command.name), "\(command.name)")
+            #expect(help.contains("-c, --collection") == shown.contains(command.name), "\(command.name)")
+        }
+    }
+
     @Test func theListOfAllNamesEveryCommandAndTheOptionsEveryExitCode() throws {
         let sandbox = try Sandbox()
         let all = try sandbox.run("help", "all")
@@ -97,7 +107,7 @@ import Testing
         (["ver"], ["verify"]), (["passcode", ""], ["change", "check", "--help"]),
         (["put", "name", "--re"], ["--replace"]), (["--home", "put", "li"], ["list"]),
         (["completions", "z"], ["zsh"]), (["passcode", "change", "--phrase-o"], ["--phrase-out-fd"]),
-        (["get", "--collection", ""], []), (["get", "put", "--col"], ["--collection"]),
+        (["get", "--collection", ""], []), (["list", "--col"], ["--collection"]), (["get", "put", "--col"], []),
         (["--home", "=", "/x", "stat"], ["status"]), (["restore", "a", ""], []),
     ]
 

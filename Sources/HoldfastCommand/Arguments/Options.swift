@@ -79,7 +79,7 @@ enum Options {
     /// For scripts of before; everybody else writes the collection in front of the name.
     static let collection = TextOption(
         "collection", "C", .collection, help: "The collection to the byte; then the name is all of the name.",
-        short: "c")
+        short: "c", isHidden: true)
     static let asName = TextOption(
         "as", "NAME", help: "Store it under this name (default: the name it was written with).")
     static let onlyCollection = TextOption(
