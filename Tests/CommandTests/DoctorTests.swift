@@ -31,6 +31,23 @@ import Testing
         }
     }
 
+    @Test func `no line is wider than the terminal, and elsewhere a sentence is one line`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let words = ["doctor", "--system-bus", "unix:path=/nonexistent/bus", "--pam-folder", "/nonexistent"]
+        let piped = try sandbox.run(raw: words.map { Array($0.utf8) }, environment: DoctorTests.nothing).text
+        #expect(piped.split(separator: "\n").contains { $0.count > 80 })
+        let terminal = try PseudoTerminal(columns: 80)
+        let child = try sandbox.start(
+            words[0], words[1], words[2], words[3], words[4], on: terminal, environment: DoctorTests.nothing)
+        let shown =
+            try terminal.wait(for: "vault: holdfast")
+            + {
+                #expect(child.wait() == 0); return terminal.rest()
+            }()
+        #expect(shown.split(separator: "\r\n").allSatisfy { $0.count <= 80 }, "\(shown)")
+        #expect(shown.split(whereSeparator: \.isWhitespace) == piped.split(whereSeparator: \.isWhitespace))
+    }
+
     @Test func whatIsMissingIsNamedWithWhatToDo() throws {
         let parts = try examine(Sandbox())
         for name in ["tpm", "keyring", "fingerprint", "devicePasscode", "session", "files"] {

@@ -38,7 +38,8 @@ private func examine(_ arguments: Arguments) throws(CommandError) -> ExitCode {
             .object(["parts": .array(findings.map(\.json)), "isDeep": .boolean(request.isDeep)]))
         return .done
     }
-    try Output.write(Escaping.sentence(Finding.verdict(findings)) + "\n\n")
+    try Output.say(Finding.verdict(findings))
+    try Output.write("\n")
     var table = Table(["PART", "STATE", "STRENGTH", "FOUND"])
     for finding in findings {
         table.append([
@@ -46,12 +47,11 @@ private func examine(_ arguments: Arguments) throws(CommandError) -> ExitCode {
             Escaping.sentence(finding.words),
         ])
     }
-    try Output.write(table.text)
-    for finding in findings {
-        if let worth = finding.worth { try Output.write("\(finding.part.words): \(Escaping.sentence(worth))\n") }
-    }
-    for finding in findings {
-        if let fix = finding.fix { try Output.write("\(finding.part.words): \(Escaping.sentence(fix))\n") }
+    try Output.write(table.text(wrappedTo: Output.columns))
+    for sentences in [findings.map(\.worth), findings.map(\.fix)] {
+        for (finding, sentence) in zip(findings, sentences) {
+            if let sentence { try Output.say("\(finding.part.words): \(sentence)", indent: 2) }
+        }
     }
     return .done
 }

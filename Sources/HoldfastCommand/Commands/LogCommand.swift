@@ -81,7 +81,7 @@ private func table(_ entries: [SecurityLogEntry]) -> String {
     for entry in entries {
         table.append(["\(entry.index)", Format.localTime(milliseconds: entry.moment.time), LogText.of(entry.event)])
     }
-    return table.text
+    return table.text(wrappedTo: Output.columns)
 }
 
 private func lines(_ entries: [SecurityLogEntry]) -> String {
@@ -100,7 +100,7 @@ private func text(_ report: SecurityLogReport) -> String {
     facts += report.findings.map { ("entry \($0.position)", $0.text) }
     facts += report.notes.map { ("note", $0) }
     facts.append(("result", report.isIntact ? "unchanged" : "changed"))
-    return Facts.text(facts)
+    return Facts.text(facts, wrappedTo: Output.columns)
 }
 
 private func json(_ report: SecurityLogReport, entries: [SecurityLogEntry]?) -> JSON {

@@ -83,7 +83,7 @@ package enum ReceiptText {
         var table = Table(["TARGET", "RESULT", "ERASED"], rightAligned: [2])
         for item in receipt.items { table.append([item.target.description, item.result.name, "\(item.count)"]) }
         let notClaimed = WipeReceipt.notClaimed.map { "- \($0)\n" }.joined()
-        return Facts.text(facts) + "\n" + table.text + "\nNot claimed:\n" + notClaimed
+        return Facts.text(facts, wrappedTo: Output.columns) + "\n" + table.text + "\nNot claimed:\n" + notClaimed
     }
 
     private static func cause(_ cause: WipeCause) -> String {

@@ -183,7 +183,8 @@ private func cancelChange(_ arguments: Arguments) throws(CommandError) -> ExitCo
 private func showSelfDestruct(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let vault = try Unlocking.find(arguments)
     let state = try SelfDestructState(vault, vaultCall { try vault.status() }, arguments)
-    try arguments[Options.json] ? Output.write(state.json) : Output.write(Facts.text(state.facts))
+    try arguments[Options.json]
+        ? Output.write(state.json) : Output.write(Facts.text(state.facts, wrappedTo: Output.columns))
     return .done
 }
 

@@ -103,5 +103,5 @@ private func text(_ result: Vault.Verification, _ removed: Int?) -> String {
     if let removed, removed > 0 { facts.append(("removed", Format.count(removed, "leftover file"))) }
     let damage = result.isProtectedIntact ? "the open compartment is damaged" : "damaged; restore a backup"
     facts.append(("result", result.isIntact ? "intact" : damage))
-    return Facts.text(facts)
+    return Facts.text(facts, wrappedTo: Output.columns)
 }

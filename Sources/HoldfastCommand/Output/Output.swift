@@ -14,18 +14,31 @@ package enum Output {
 
     /// A line on standard error. Whether it arrives changes nothing.
     package static func note(_ line: String) {
-        try? write(lines("holdfast: " + Escaping.sentence(line)), to: STDERR_FILENO)
+        try? write(lines("holdfast: " + Escaping.sentence(line), columns(STDERR_FILENO)), to: STDERR_FILENO)
     }
 
     /// Writes a sentence for the user to standard error, if that is a terminal.
     static func remark(_ line: String) {
         guard Descriptors.isTerminal(STDERR_FILENO) else { return }
-        try? write(lines(Escaping.sentence(line)), to: STDERR_FILENO)
+        try? write(lines(Escaping.sentence(line), columns(STDERR_FILENO)), to: STDERR_FILENO)
+    }
+
+    /// Writes a sentence to standard output, where it is one line if that is no terminal.
+    /// - Parameter indent: Spaces before every line but the first.
+    /// - Throws: As ``write(_:to:)``.
+    static func say(_ sentence: String, indent: Int = 0) throws(CommandError) {
+        try write(lines(Escaping.sentence(sentence), columns, indent: indent))
+    }
+
+    /// Columns of the terminal that standard output is; nil for anything else, where lines are never broken.
+    static var columns: Int? { columns(STDOUT_FILENO) }
+
+    private static func columns(_ descriptor: Int32) -> Int? {
+        Descriptors.isTerminal(descriptor) ? Terminal.columns(descriptor) : nil
     }
 
     /// A terminal would break a long line in the middle of a word.
-    private static func lines(_ sentence: String) -> String {
-        guard Descriptors.isTerminal(STDERR_FILENO) else { return sentence + "\n" }
-        return Escaping.wrapped(sentence, to: Terminal.columns(STDERR_FILENO))
+    private static func lines(_ sentence: String, _ columns: Int?, indent: Int = 0) -> String {
+        columns.map { Escaping.wrapped(sentence, to: $0, indent: indent) } ?? sentence + "\n"
     }
 }

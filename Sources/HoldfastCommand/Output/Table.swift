@@ -29,25 +29,40 @@ struct Table {
         return columns.reduce(0) { $0 + width($1) } + 2 * max(0, columns.count - 1)
     }
 
+    var text: String { text(wrappedTo: nil) }
+
     /// The last column is not padded, so that no line ends in spaces.
-    var text: String {
+    /// - Parameter columns: Of the terminal, where the last column is a sentence that goes on below itself; nil for one line a row.
+    func text(wrappedTo columns: Int?) -> String {
         let widths = (rows.first ?? []).indices.map(width)
+        let indent = widths.dropLast().reduce(0) { $0 + $1 + 2 }
         return rows.map { row in
             row.indices.map { column in
                 let padding = String(repeating: " ", count: widths[column] - Escaping.width(row[column]))
                 if rightAligned.contains(column) { return padding + row[column] }
-                return column == row.count - 1 ? row[column] : row[column] + padding
+                guard column == row.count - 1 else { return row[column] + padding }
+                return columns.map { Table.below(row[column], $0, indent) } ?? row[column]
             }.joined(separator: "  ") + "\n"
         }.joined()
+    }
+
+    /// A sentence that begins behind `indent` columns and goes on below itself.
+    fileprivate static func below(_ sentence: String, _ columns: Int, _ indent: Int) -> String {
+        // On a terminal where that is too narrow to read, the terminal breaks the lines.
+        guard columns - indent > narrowest else { return sentence }
+        let lines = Escaping.wrapped(sentence, to: columns - indent).split(separator: "\n")
+        return lines.joined(separator: "\n" + String(repeating: " ", count: indent))
     }
 }
 
 /// Facts below each other: a label and what it says.
 enum Facts {
-    static func text(_ facts: [(String, String)]) -> String {
+    /// - Parameter columns: As of ``Table/text(wrappedTo:)``.
+    static func text(_ facts: [(String, String)], wrappedTo columns: Int? = nil) -> String {
         let width = facts.map { Escaping.width($0.0) }.max() ?? 0
         return facts.map { label, value in
-            label + String(repeating: " ", count: width - Escaping.width(label) + 2) + value + "\n"
+            let said = columns.map { Table.below(value, $0, width + 2) } ?? value
+            return label + String(repeating: " ", count: width - Escaping.width(label) + 2) + said + "\n"
         }.joined()
     }
 }

@@ -32,12 +32,13 @@ package enum Escaping {
     }
 
     /// Lines of at most so many columns, broken at spaces; a word that is longer has a line of its own.
-    static func wrapped(_ text: String, to columns: Int) -> String {
+    /// - Parameter indent: Spaces before every line but the first.
+    static func wrapped(_ text: String, to columns: Int, indent: Int = 0) -> String {
         var (lines, line) = ("", "")
         for word in text.split(separator: " ", omittingEmptySubsequences: false) {
             if !line.isEmpty, width(line) + 1 + width(String(word)) > columns {
                 lines += line + "\n"
-                line = String(word)
+                line = String(repeating: " ", count: indent) + word
             } else {
                 line += (line.isEmpty ? "" : " ") + word
             }

@@ -210,7 +210,7 @@ func tellIdentity(_ report: IdentityReport, _ arguments: Arguments) throws(Comma
     if arguments[Options.json] {
         try Output.write(IdentityWords.json(report))
     } else {
-        try Output.write(Facts.text(IdentityWords.facts(report)))
+        try Output.write(Facts.text(IdentityWords.facts(report), wrappedTo: Output.columns))
     }
     return .done
 }
