@@ -74,6 +74,9 @@ import Testing
         let terminal = try PseudoTerminal()
         let child = try sandbox.sandbox.start(
             "add", "visa", "--kind=card", on: terminal, environment: sandbox.variables)
+        try terminal.wait(for: "holder (Enter for none): ")
+        #expect(terminal.echoes)
+        terminal.type("Ada Lovelace\n")
         try terminal.wait(for: "number (not shown, ? shows it; Enter for none): ")
         terminal.type("?\n")
         try terminal.wait(for: "number: ")
@@ -81,13 +84,37 @@ import Testing
         terminal.type("4111111111111111\n")
         let screen = try terminal.wait(for: "number: 16 characters")
         #expect(screen.contains("4111111111111111\r\n\u{1B}[1A\r\u{1B}[J"), "\(screen)")
-        for prompt in ["security code (", "PIN ("] {
+        for (prompt, value) in [
+            ("expires (Enter for none): ", "12/31"), ("Not understood: a date looks like 2031-12-24 or 2031-12.", ""),
+            ("expires (Enter for none): ", "2031-12"), ("security code (", "123"), ("PIN (", "123"),
+        ] {
             try terminal.wait(for: prompt)
-            terminal.type("123\n")
+            if !value.isEmpty { terminal.type(value + "\n") }
         }
         try terminal.wait(for: "Added")
         #expect(child.wait() == 0)
+        let labels = ["holder", "number", "expires", "security code", "PIN"]
+        let fields = try sandbox.run("show", "visa", "--json").json()["fields"] as? [[String: Any]]
+        #expect(fields?.compactMap { $0["label"] as? String } == labels)
         #expect(try sandbox.run("show", "visa", "-f", "number").text == "4111111111111111")
+    }
+
+    @Test func `an identity without options is asked for field by field, and nothing that is left out`() throws {
+        let sandbox = try opened()
+        let terminal = try PseudoTerminal()
+        let child = try sandbox.sandbox.start(
+            "add", "me", "--kind=identity", on: terminal, environment: sandbox.variables)
+        for (prompt, value) in [
+            ("name", "Ada"), ("email", "ada@mail.example"), ("phone", ""), ("address", "Ockham Park"),
+            ("born", "1815-12-10"),
+        ] {
+            try terminal.wait(for: "\(prompt) (Enter for none): ")
+            terminal.type(value + "\n")
+        }
+        try terminal.wait(for: "Added")
+        #expect(child.wait() == 0)
+        let fields = try sandbox.run("show", "me", "--json").json()["fields"] as? [[String: Any]]
+        #expect(fields?.compactMap { $0["label"] as? String } == ["name", "email", "address", "born"])
     }
 
     @Test func `notes are written in the editor`() throws {

@@ -5,6 +5,29 @@ import Testing
 @Suite struct ImportTests {
     private let table = "name,url,username,password,note\nMail,https://a.example,ada,s3cret,\nBank,,bob,other,note\n"
 
+    @Test func `a weak password of the new file is asked for again before it is repeated`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let terminal = try PseudoTerminal()
+        let child = try sandbox.start("export", sandbox.path + "/out.kdbx", on: terminal)
+        for (prompt, answer) in [
+            ("Passcode: ", Prepared.passcode), ("New file password: ", "aaaa"),
+            ("guesses this password at once. Choose a longer one, or press Enter for one of words.", nil),
+            ("New file password: ", "correct horse battery"), ("Repeat file password: ", "another"),
+            ("The two file passwords differ. Try again.", nil), ("New file password: ", "correct horse battery"),
+            ("Repeat file password: ", "correct horse battery"),
+        ] as [(String, String?)] {
+            try terminal.wait(for: prompt)
+            if let answer { terminal.type(answer + "\n") }
+        }
+        try terminal.wait(for: "Exported")
+        #expect(child.wait() == 0)
+        let password = Source.file(try sandbox.file("correct horse battery\n".utf8))
+        let read = try sandbox.run(
+            "import", sandbox.path + "/out.kdbx", "--dry-run", "--file-password-fd=5", passcode: Prepared.passcode,
+            descriptors: [5: password])
+        #expect(read.code == 0, "\(read.errors)")
+    }
+
     @Test func `a dry run stores nothing, an import everything, and a second one nothing`() throws {
         let sandbox = try Sandbox(prepared: true)
         let file = try sandbox.file(table.utf8, "chrome.csv")

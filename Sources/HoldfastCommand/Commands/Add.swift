@@ -39,11 +39,11 @@ extension Command {
     static let add = Command(
         "add", synonyms: ["new"], summary: "add a login, note, card or other item",
         details: [
-            "Without options, a login's user name, address and password are asked for in turn. Secrets are not shown, and passwords "
-                + "are asked for twice; ? shows what you type, and an empty answer leaves a field out. Notes are written in your editor. "
-                + "--secret-fd reads all that is asked for. A login has a password; a card a number, a security code and a PIN; an ssh-key a "
-                + "passphrase and a private key; an otp the key of its codes; a note its text. --qr-image reads that key from a picture of its QR code: "
-                + "wl-paste -t image/png | holdfast add mail --qr-image -",
+            "Without options, everything that a login, a card or an identity has is asked for in turn. Secrets are not shown, and passwords "
+                + "are asked for twice; ? shows what you type, and an empty answer leaves a field out. Notes are written in your editor.",
+            "With options, and with --secret-fd, only secrets are asked for. A login has a password; a card a number, a security code and a "
+                + "PIN; an ssh-key a passphrase and a private key; an otp the key of its codes; a note its text. --qr-image reads that "
+                + "key from a picture of its QR code: wl-paste -t image/png | holdfast add mail --qr-image -",
             "A folder is part of the name: logins/mail. holdfast put stores a value without fields.",
         ],
         example: "holdfast add logins/mail -u ada --url https://mail.example --generate",
@@ -69,15 +69,7 @@ private func addItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     if template.kind == .file, item.field(.file) == nil { throw .usage("a file needs --attach FILE") }
     let access = ItemAccess(arguments)
     let record = try access.requireFree(arguments[place: 0])
-    var hasUsername = arguments[Options.username] != nil
-    if template.kind == .login, isBare(arguments) {
-        for asked in ItemTemplate.open {
-            guard let value = try input.value(asked) else { continue }
-            try vaultCall { try item.add(asked.kind, asked.label, value) }
-            if asked.kind == .text { hasUsername = true }
-        }
-    }
-    let first = hasUsername ? 1 : 0
+    let first = arguments[Options.username] == nil ? 0 : 1
     let openCount = item.fields.count - first
     if arguments[Options.generates] {
         let password = try Generating.secret(arguments)
@@ -95,6 +87,8 @@ private func addItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     // The addresses and other fields were read first, so that nothing is asked for in vain.
     try vaultCall {
         for _ in 0..<openCount { try item.move(item.fields[first], to: item.fields.count - 1) }
+        // As with options, an address stands behind the password.
+        if let website = item.field(.url), openCount == 0 { try item.move(website, to: item.fields.count - 1) }
     }
     try access.add(item, as: record)
     Output.remark("Added \(record.written).")
@@ -112,9 +106,10 @@ private func isBare(_ arguments: Arguments) -> Bool {
     return Terminal.isThere && !named.contains(where: arguments.contains)
 }
 
-/// The secrets that are asked for, those of several lines last.
+/// The fields that are asked for, those of several lines last.
 private func wanted(_ arguments: Arguments, _ template: ItemTemplate) throws(CommandError) -> [ItemTemplate.Asked] {
-    var asked = template.asked
+    let isBare = isBare(arguments)
+    var asked = template.asked.filter { isBare || !$0.kind.isTypedOpenly }
     if arguments[Options.generates] {
         guard template.kind != .oneTimeCode, template.kind != .sshKey else {
             throw .usage("--generate makes a password, which a \(template.word) has not")
@@ -138,8 +133,6 @@ private func wanted(_ arguments: Arguments, _ template: ItemTemplate) throws(Com
 }
 
 extension ItemTemplate {
-    /// What a login has before its password.
-    static let open = [Asked("username", .text, .line), Asked("website", .url, .line)]
     static let notes = Asked("notes", .text, .lines)
 }
 

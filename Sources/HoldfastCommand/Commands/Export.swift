@@ -108,11 +108,7 @@ private func newPassword(_ arguments: Arguments) throws(CommandError) -> SecretB
         guard password.count > 0 else { throw .failure("empty", "the password of the file is empty") }
         return password
     }
-    let asked = ItemTemplate.Asked("password of the new file", .secret, .line)
-    guard let password = try ValueInput.onTerminal.value(asked) else {
-        throw .failure("empty", "the password of the file is empty; nothing was exported")
-    }
-    return password
+    return try SecretInput.filePassword()
 }
 
 /// A new file that only its owner reads; it is gone again if it cannot be written whole.

@@ -2,7 +2,7 @@ internal import Holdfast
 
 /// What a new item of a kind is made of, and what is asked for.
 struct ItemTemplate {
-    /// A secret that is asked for.
+    /// A field that is asked for.
     struct Asked {
         let label: String
         let kind: FieldKind
@@ -10,17 +10,21 @@ struct ItemTemplate {
     }
 
     let kind: ItemKind
+    /// In the order of the questions. What is no secret is only asked for where the command line says nothing of what is in the entry.
     let asked: [Asked]
 
     /// The word on the command line.
     var word: String { kind.word }
 
-    static let login = ItemTemplate(.login, [.secret("password")])
+    static let login = ItemTemplate(.login, [.text("username"), Asked("website", .url, .line), .secret("password")])
 
+    // The labels are those that an import and the desktop app give.
     static let all: [ItemTemplate] = [
         login, ItemTemplate(.note, []),
-        ItemTemplate(.card, [.secret("number"), .secret("security code"), .secret("PIN")]),
-        ItemTemplate(.identity, []),
+        ItemTemplate(
+            .card,
+            [.text("holder"), .secret("number"), .date("expires"), .secret("security code"), .secret("PIN")]),
+        ItemTemplate(.identity, [.text("name"), .text("email"), .text("phone"), .text("address"), .date("born")]),
         ItemTemplate(.sshKey, [.secret("passphrase"), Asked("private key", .secret, .lines)]),
         ItemTemplate(.oneTimeCode, [Asked("code", .oneTimeCode, .line)]), ItemTemplate(.file, []),
     ]
@@ -39,6 +43,10 @@ extension ItemTemplate.Asked {
         self.kind = kind
         self.extent = extent
     }
+
+    static func text(_ label: String) -> ItemTemplate.Asked { ItemTemplate.Asked(label, .text, .line) }
+
+    static func date(_ label: String) -> ItemTemplate.Asked { ItemTemplate.Asked(label, .date, .line) }
 
     static func secret(_ label: String) -> ItemTemplate.Asked { ItemTemplate.Asked(label, .secret, .line) }
 }

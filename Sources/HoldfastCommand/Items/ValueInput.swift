@@ -7,11 +7,6 @@ internal import SecretMemory
 struct ValueInput {
     private let descriptor: Int32?
 
-    /// Asks on the terminal only.
-    static let onTerminal = ValueInput()
-
-    private init() { descriptor = nil }
-
     init(_ arguments: Arguments) { descriptor = arguments[Options.secretDescriptor] }
 
     /// Makes sure that there is somewhere to ask, before anything is opened.

@@ -100,25 +100,47 @@ struct SecretInput {
     private static let weakness = "anyone with a copy of the vault guesses this passcode at once"
 
     private func typedPasscode(_ takesWeak: Bool) throws(CommandError) -> SecretBytes {
+        try SecretInput.typedTwice(
+            "passcode", else: takesWeak ? nil : SecretInput.weakness,
+            insisting: "start again with \(Options.weak.option.spelled) to insist")
+    }
+
+    /// A password to be set for a file, typed as a passcode is.
+    static func filePassword() throws(CommandError) -> SecretBytes {
+        try typedTwice("file password", else: "anyone with a copy of the file guesses this password at once")
+    }
+
+    /// A secret to be set, typed twice; an empty answer has one made of words. What cannot be taken is asked for again, before it is
+    /// repeated.
+    /// - Parameters:
+    ///   - weakness: What it means that it is guessed at once; nil to take it.
+    ///   - insisting: What else can be done then.
+    private static func typedTwice(
+        _ noun: String, else weakness: String?, insisting: String? = nil
+    ) throws(CommandError) -> SecretBytes {
         guard let terminal = Terminal() else { throw .usage("there is no terminal to ask on") }
-        try terminal.write(
-            "Press Enter alone to have a passcode of \(SecretInput.madeWords.count) words made for you.\n")
+        try terminal.write("Press Enter alone to have a \(noun) of \(madeWords.count) words made for you.\n")
         while true {
-            var first = try terminal.readSecret(prompt: "New passcode: ", capacity: SecretInput.longestPasscode)
+            var first = try terminal.readSecret(prompt: "New \(noun): ", capacity: longestPasscode)
             if first.count == 0 {
-                first = try vaultCall { try PasswordGenerator.words(SecretInput.madeWords) }
-                try terminal.write("Your passcode, which is not shown again: ")
+                first = try vaultCall { try PasswordGenerator.words(madeWords) }
+                try terminal.write("Your \(noun), which is not shown again: ")
                 try first.withBytes { bytes throws(CommandError) in try terminal.write(bytes) }
                 try terminal.write("\n")
-            } else if !takesWeak, SecretInput.isWeak(first) {
+            } else if let weakness, isWeak(first) {
+                let ways = ["Choose a longer one", "press Enter for one of words"] + (insisting.map { [$0] } ?? [])
+                let last = ways.count - 1
                 try terminal.say(
-                    "Too weak: \(SecretInput.weakness). Choose a longer one, press Enter for one of words, or start again with "
-                        + "\(Options.weak.option.spelled) to insist.")
+                    "Too weak: \(weakness). \(ways[..<last].joined(separator: ", ")), or \(ways[last]).")
                 continue
             }
-            let second = try passcode("Repeat passcode: ")
-            if first.isEqual(to: second) { return first }
-            try terminal.say("The two passcodes differ. Try again.")
+            while true {
+                let second = try terminal.readSecret(prompt: "Repeat \(noun): ", capacity: longestPasscode)
+                guard second.count > 0 else { continue }
+                if first.isEqual(to: second) { return first }
+                break
+            }
+            try terminal.say("The two \(noun)s differ. Try again.")
         }
     }
 
