@@ -167,6 +167,29 @@ import Testing
         #expect(!screen.contains("\u{1B}") && words.count == 24, "\(screen)")
     }
 
+    /// They may have no second screen, and keep what a whole screen had that is emptied.
+    @Test(arguments: ["screen", "screen-256color", "tmux-256color"])
+    func `under tmux and screen the lines of the words are erased, and what may be kept is said`(_ kind: String) throws
+    {
+        let sandbox = try Sandbox()
+        let terminal = try PseudoTerminal()
+        let child = try sandbox.start("init", on: terminal, environment: ["TERM": kind])
+        for prompt in ["New passcode: ", "Repeat passcode: "] {
+            try terminal.wait(for: prompt)
+            terminal.type("correct horse\n")
+        }
+        try terminal.wait(for: "three words are then asked for: ")
+        terminal.type("\n")
+        let erased = try terminal.wait(for: "may keep the words in what it scrolls back to; clear that.")
+        // Three lines of heading, six of words, one empty one and the prompt.
+        #expect(erased.contains(String(repeating: "\u{1B}[A\u{1B}[2K", count: 11) + "\r"), "\(erased)")
+        #expect(!erased.contains("\u{1B}[2J"))
+        _ = try terminal.askedWord()
+        terminal.type("?\n")
+        try terminal.takePhrase()
+        #expect(child.wait() == 0)
+    }
+
     @Test("signal", arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
     func restoresTheEcho(_ signal: Int32) throws {
         let sandbox = try Sandbox(prepared: true)

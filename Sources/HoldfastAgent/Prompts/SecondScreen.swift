@@ -27,6 +27,13 @@ package enum SecondScreen {
         return unsafe kind.pointee == 0 || strcmp(kind, "dumb") == 0
     }
 
+    /// Whether what is shown there may be kept to scroll back to: where `$TERM` names tmux or screen, their users may have switched the
+    /// second screen off, and emptying the first one puts what was on it there.
+    package static var mayBeKept: Bool {
+        guard let kind = unsafe getenv("TERM") else { return false }
+        return unsafe strncmp(kind, "screen", 6) == 0 || strncmp(kind, "tmux", 4) == 0
+    }
+
     // `asm-generic/ioctls.h`
     private static let getDevice: UInt = 0x8004_5432
 }

@@ -15,7 +15,7 @@ enum Confirmation {
         guard !arguments[Options.yes] else { return }
         guard let terminal = Terminal() else { throw .usage("no terminal to confirm on") }
         try terminal.write(Escaping.sentence(text) + "\n")
-        try wait("Type \(word) to continue: ", for: word, on: terminal)
+        try wait("Type \(typed(word)) to continue: ", for: word, on: terminal)
     }
 
     /// Waits for a word, in any case; `y` is `yes`. Anything else asks again: a slip must not undo what was typed before.
@@ -24,7 +24,10 @@ enum Confirmation {
         while true {
             let answer = try terminal.readAnswer(prompt: prompt).lowercased().filter { !$0.isWhitespace }
             if answer == word || (word == "yes" && answer == "y") { return }
-            try terminal.write("Only \(word) continues; press Ctrl-C to cancel.\n")
+            try terminal.write("Only \(typed(word)) continues; press Ctrl-C to cancel.\n")
         }
     }
+
+    /// What is taken for a word.
+    private static func typed(_ word: String) -> String { word == "yes" ? "y or yes" : word }
 }

@@ -131,13 +131,13 @@ private struct PhrasePage: ~Copyable {
         try sheet.lend { bytes throws(CommandError) in try terminal.write(bytes) }
         _ = try terminal.readAnswer(
             prompt: "\nPress Enter when you have written it down; three words are then asked for: ")
-        if hasSecondScreen { return try terminal.write(SecondScreen.clear) }
+        if hasSecondScreen, !SecondScreen.mayBeKept { return try terminal.write(SecondScreen.clear) }
         if !SecondScreen.isDumb {
-            // Up to the first line, and everything below it away.
+            // Line by line up to the first one: a whole screen that is emptied may be kept.
             let lines = heading.filter(\.isNewline).count + PhraseSheet.rows(text) + 2
-            try terminal.write("\u{1B}[\(lines)A\r\u{1B}[J")
+            try terminal.write(String(repeating: "\u{1B}[A\u{1B}[2K", count: lines) + "\r")
         }
-        try terminal.write("What this terminal keeps to scroll back to may still have the words.\n")
+        try terminal.write("This terminal may keep the words in what it scrolls back to; clear that.\n")
     }
 }
 

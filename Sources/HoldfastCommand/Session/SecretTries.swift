@@ -85,7 +85,7 @@ struct SecretTries: ~Copyable {
             let end = chip < status.remainingAttempts ? status.endAtChip(kind) : status.endOfAttempts
             try terminal.write(
                 Escaping.wrapped("This is the last attempt: a wrong \(kind.words) \(end).", to: terminal.columns))
-            try Confirmation.wait("Type yes to go on: ", for: "yes", on: terminal)
+            try Confirmation.wait("Type y or yes to go on: ", for: "yes", on: terminal)
         default: break
         }
     }
