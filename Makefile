@@ -1,7 +1,7 @@
 # `make run` and `make test` need nothing but git, make and Swift: they install the system packages, build, and do
 # their job. `make help` lists the rest.
 .DEFAULT_GOAL := help
-.PHONY: help build run test check bench bench-compare bench-alternatives lint format api docs site site-test fuzz-smoke soak install uninstall clean desktop desktop-test check-apple desktop-bench deb deb-test server-image
+.PHONY: help build run test check bench bench-compare bench-alternatives lint format api man docs site site-test fuzz-smoke soak install uninstall clean desktop desktop-test check-apple desktop-bench deb deb-test server-image
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -29,6 +29,7 @@ help:
 	@echo 'make bench-alternatives  the vault beside pass, KeePassXC, age, SQLCipher and others'
 	@echo 'make lint         format, layout, public API and script checks'
 	@echo 'make api          write down the public API in Docs/api, which lint compares'
+	@echo 'make man          write what the manual page has of the command table'
 	@echo 'make format       format the sources in place'
 	@echo 'make docs         reference documentation in build/docs; a warning is an error'
 	@echo 'make site         the documents as pages, in build/site; make site-test tries them in Chromium'
@@ -119,6 +120,9 @@ api:
 	@$(BOOTSTRAP) --test
 	@$(BUILD_LIBRARIES)
 	@scripts/api
+
+man: build
+	@scripts/man $(STAGE)/holdfast
 
 format:
 	@$(SWIFT) format --in-place --parallel --recursive $(SOURCES)

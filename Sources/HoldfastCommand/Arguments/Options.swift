@@ -109,7 +109,9 @@ enum Options {
         "phrase-out-fd", "Write the recovery phrase to file descriptor N instead of the terminal.")
 
     static let keyOutDescriptor = DescriptorOption(
-        "key-out-fd", "Also write the log's key to file descriptor N, to verify the log without the vault.")
+        "key-out-fd",
+        "Also write the log's key to file descriptor N, to verify the log without the vault; who has it can forge entries."
+    )
 
     static let server = TextOption(
         "server", "URL", help: "The identity's server; needed once, then remembered.")
