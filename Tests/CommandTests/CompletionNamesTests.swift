@@ -50,6 +50,7 @@ import Testing
         #expect(try bash(sandbox, "show", "logins/m").sorted() == ["logins/mail", #"logins/my\ bank"#])
         #expect(try bash(sandbox, "show", #"logins/my\ b"#) == [#"logins/my\ bank"#])
         #expect(try bash(sandbox, "show", "'logins/my b") == ["logins/my bank"])
+        #expect(try bash(sandbox, "show", "'logins/'my") == [#"logins/my\ bank"#], "the quotation has ended")
         #expect(try bash(sandbox, "show", "\"logins/my") == ["logins/my bank"])
         #expect(try bash(sandbox, "show", "logins/a") == [#"logins/ada\@mail.example"#])
         #expect(try bash(sandbox, "show", "logins/w") == ["logins/work/"])

@@ -5,7 +5,7 @@ extension ProgramTable {
             # bash completion for \(name)
             \(shellName)() {
                 local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]}
-                local path='' places=0 place='' skip='' plain='' i
+                local path='' places=0 place='' skip='' plain='' open='' i
                 COMPREPLY=()
                 # --option=value comes as three words
                 if [[ $previous == = ]]; then previous=${COMP_WORDS[COMP_CWORD - 2]}; fi

@@ -21,19 +21,20 @@ extension ProgramTable {
                     plain+=$char
                 fi
             done
+            open=$mode
         }
 
-        # A text as it is typed: behind the quotation mark that the word begins with, else by itself, where a colon and the like
-        # would end the word.
+        # A text as it is typed: behind the quotation mark that the word begins with and has not ended, else by itself, where a colon
+        # and the like would end the word.
         \#(shellName)_typed() {
             local text=$1 char special='["\\$`]'
             typed=''
-            if [[ $word == "'"* ]]; then
+            if [[ $open == "'" && $word == "'"* ]]; then
                 while [[ -n $text ]]; do
                     if [[ ${text:0:1} == "'" ]]; then typed+="'\\''"; else typed+=${text:0:1}; fi
                     text=${text:1}
                 done
-            elif [[ $word == '"'* ]]; then
+            elif [[ $open == '"' && $word == '"'* ]]; then
                 while [[ -n $text ]]; do
                     if [[ ${text:0:1} == $special ]]; then typed+='\'; fi
                     typed+=${text:0:1} text=${text:1}
