@@ -79,7 +79,7 @@ package struct CredentialStore: Sendable {
                     guard !item.isOfSecretService else {
                         throw VaultError(
                             .invalidItem,
-                            "a program stored an item under this account's name over the session bus; rename or remove it"
+                            "a program stored an entry under this account's name over the session bus; rename or remove it"
                         )
                     }
                     try fill(&item)

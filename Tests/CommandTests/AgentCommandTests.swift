@@ -73,7 +73,7 @@ import Testing
         #expect(try accepted.json() as? [String: String] == ["collection": "default", "name": "mine"])
         #expect(try sandbox.run("get", "mine").text == "x")
         let again = try sandbox.run("inbox", "accept", "kept")
-        #expect(again.code == 6 && again.errors.contains("no item \"kept\" in the inbox"), "\(again.errors)")
+        #expect(again.code == 6 && again.errors.contains("no entry \"kept\" in the inbox"), "\(again.errors)")
         let taken = try sandbox.run("inbox", "accept", "dropped", "--as", "mine")
         #expect(taken.code == 1 && taken.errors.contains("--replace"), "\(taken.errors)")
         #expect(try sandbox.run("inbox", "reject", "dropped").code == 0)

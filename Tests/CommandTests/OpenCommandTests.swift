@@ -33,7 +33,7 @@ import Testing
             "put", "report", "--open", "--write-only", "--collection", "c", input: .file(sandbox.file("secret".utf8)))
         #expect(put.code == 0, "\(put.errors)")
         let sealed = try sandbox.run("get", "report", "--open", "--collection", "c")
-        #expect(sealed.code == 6 && sealed.errors.contains("1 item can be read only by the unlocked vault"))
+        #expect(sealed.code == 6 && sealed.errors.contains("1 entry can be read only by the unlocked vault"))
         let records = try sandbox.run("list", "--open", "--json").json()["records"] as? [[String: Any]]
         let record = try #require(records?.first)
         #expect(record["isSealed"] as? Bool == true && record["collection"] as? String == "")
@@ -91,7 +91,7 @@ import Testing
             #expect(try sandbox.run("inbox", "reject", item, passcode: Prepared.passcode).code == 0)
         }
         let gone = try sandbox.run("inbox", "accept", "thrown away", passcode: Prepared.passcode)
-        #expect(gone.code == 6 && gone.errors.contains("no item \"thrown away\" in the inbox"))
+        #expect(gone.code == 6 && gone.errors.contains("no entry \"thrown away\" in the inbox"))
         let left = try sandbox.run("inbox", "list", passcode: Prepared.passcode)
         let cells = left.text.split(separator: "\t").map(String.init)
         #expect(cells.prefix(4).elementsEqual(["other", "default", "other", "20"]) && cells.last == "open\n")

@@ -56,7 +56,7 @@ extension Agent {
                 return ([try Packet(.ready)], .takeItem(item))
             }
         case .end: begin(connection) { [items] _ in ([try Packet(.finished(try item.store(in: items)))], .rest) }
-        default: fail(connection, VaultError(.agentProtocol, "an item is being stored"))
+        default: fail(connection, VaultError(.agentProtocol, "an entry is being stored"))
         }
     }
 }
@@ -75,7 +75,7 @@ final class ComingItem: @unchecked Sendable {  // handed from one thread to anot
     /// - Throws: `tooLarge` beyond what an item can be.
     func append(_ piece: RawSpan) throws(VaultError) {
         do throws(SecretMemoryError) { try bytes.append(piece) } catch {
-            if case .invalidSize = error { throw VaultError(.tooLarge, "an item has at most 1 MiB") }
+            if case .invalidSize = error { throw VaultError(.tooLarge, "an entry with fields has at most 1 MiB") }
             throw VaultError(error)
         }
     }

@@ -152,7 +152,7 @@ enum Work {
         let found = try items.trashed().first { trashed in
             trashed.id.bytes == key.id && trashed.collection.utf8.elementsEqual(key.collection.utf8)
         }
-        guard let found else { throw VaultError(.recordNotFound, "there is no such item in the trash") }
+        guard let found else { throw VaultError(.recordNotFound, "there is no such entry in the trash") }
         return found
     }
 
@@ -186,5 +186,5 @@ enum Work {
 }
 
 extension VaultError {
-    static let noSuchRecord = VaultError(.invalidName, "no record has this name")
+    static let noSuchRecord = VaultError(.invalidName, "no entry has this name")
 }

@@ -272,7 +272,7 @@ package struct AgentClient: ~Copyable {
     /// - Throws: As `ItemStore.value(of:)`; `invalidName` for parts that no record has.
     package borrowing func value(of reference: SecretReference) throws -> SecretBytes {
         guard let path = RecordPath(collection: reference.collection, name: reference.item) else {
-            throw VaultError(.invalidName, "no record has this name")
+            throw VaultError(.invalidName, "no entry has this name")
         }
         return try waiting { agent throws in
             try agent.send(.value(path, label: reference.field))

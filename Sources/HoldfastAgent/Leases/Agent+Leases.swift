@@ -82,7 +82,7 @@ extension Agent {
             begin(connection, wanted: seconds) { [items] _, gate in
                 let item = try items.item(path.name, in: path.collection)
                 guard item.askRule != .eachTime else {
-                    throw VaultError.notAllowed("this item is asked for each time, so there is no lease for it")
+                    throw VaultError.notAllowed("this entry is asked for each time, so there is no lease for it")
                 }
                 try gate.pass(item, path)
                 return ([try Packet(.done)], .rest)

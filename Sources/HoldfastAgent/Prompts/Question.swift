@@ -51,7 +51,7 @@ package struct Question: Sendable, Hashable {
             switch subject {
             case .item(let name): "'\(Question.shown(name))'"
             case .tag(let tag):
-                "all items with the tag '\(Question.shown(tag))', except those that are asked for each time"
+                "all entries with the tag '\(Question.shown(tag))', except those that are asked for each time"
             case .sshKey(let name): "the SSH key '\(Question.shown(name))'"
             case .vault: "the vault"
             }

@@ -7,7 +7,7 @@ internal import HoldfastAgent
 enum Options {
     static let json = Flag("json", "Print one JSON object, also for errors.")
     static let raw = Flag("raw", "Write the bytes as they are, on a terminal too.")
-    static let replace = Flag("replace", "Replace an existing record.")
+    static let replace = Flag("replace", "Replace an existing entry.")
     static let clean = Flag(
         "clean", "If everything is intact, also finish an interrupted --rekey and remove unreferenced files.")
     static let rekey = Flag(
@@ -59,7 +59,7 @@ enum Options {
         "pinentry", "PROGRAM", .file, help: "Ask the user with this pinentry (default: the terminal, then pinentry).")
     static let leaseTime = SecondsOption(
         "for", 1...86_400, help: "End the lease after this time, such as 10min (default: when the vault locks).")
-    static let leaseTag = TextOption("tag", "TAG", .tag, help: "Allow all items with this tag.")
+    static let leaseTag = TextOption("tag", "TAG", .tag, help: "Allow all entries with this tag.")
     static let onDisk = Flag("on-disk", "With --out: the file may be on a disk.")
     static let replaceFile = Flag("replace", "With --out: replace an existing file.")
 

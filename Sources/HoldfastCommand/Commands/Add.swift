@@ -4,7 +4,7 @@ internal import Holdfast
 internal import SystemCalls
 
 extension Place {
-    static let itemName = Place(name: "ITEM", kind: .item, help: "The entry: its name, or enough of it.")
+    static let itemName = Place(name: "NAME", kind: .item, help: "The entry: its name, or enough of it.")
 }
 
 extension Options {
@@ -20,7 +20,7 @@ extension Options {
         "qr-image", "FILE", .file,
         help: "Read the key of one-time codes from a picture of its QR code; - is standard input (needs zbarimg).")
     static let withNotes = Flag("notes", "Also ask for notes of any number of lines, last of all.")
-    static let attach = ListOption("attach", "FILE", .file, help: "Also store this file in the item; 1 MiB in all.")
+    static let attach = ListOption("attach", "FILE", .file, help: "Also store this file in the entry; 1 MiB in all.")
     static let tag = ListOption("tag", "TAG", .tag, help: "A tag.", short: "t")
     static let favourite = Flag("favourite", "List it first.")
     static let generates = Flag("generate", "Make a new password instead of asking for one.", short: "g")
@@ -37,7 +37,7 @@ extension Options {
 
 extension Command {
     static let add = Command(
-        "add", synonyms: ["new"], summary: "add a login, note, card or other item",
+        "add", synonyms: ["new"], summary: "add a login, a card, a note or another entry",
         details: [
             "Without options, everything that a login, a card or an identity has is asked for in turn. Secrets are not shown, and passwords "
                 + "are asked for twice; ? shows what you type, and an empty answer leaves a field out. Notes are written in your editor.",

@@ -66,8 +66,8 @@ private func codeField(of item: borrowing Item, _ label: String?) throws(Command
     guard let field, field.kind == .oneTimeCode else {
         throw CommandError(
             .notFound, code: "noOneTimeCode",
-            label == nil ? "this item has no one-time code" : "this field is no one-time code",
-            advice: "holdfast edit ITEM adds a field with kind otp")
+            label == nil ? "this entry has no one-time code" : "this field is no one-time code",
+            advice: "holdfast edit NAME adds a field with kind otp")
     }
     return field
 }

@@ -49,11 +49,11 @@ private final class CopiedValue {
 private func mainLabel(of item: borrowing Item) throws(CommandError) -> String {
     if let field = item.mainField, field.kind != .oneTimeCode { return field.label }
     if item.field(.oneTimeCode) != nil {
-        throw .usage("this item has only a one-time code; use holdfast otp ITEM --copy")
+        throw .usage("this entry has only a one-time code; use holdfast otp NAME --copy")
     }
     guard item.withNotes({ _ in true }) == nil else { return "notes" }
     let labels = item.fields.map { ShellWord.always($0.label) }.joined(separator: ", ")
     throw CommandError(
-        .notFound, code: "fieldNotFound", "this item has no secret",
+        .notFound, code: "fieldNotFound", "this entry has no secret",
         advice: labels.isEmpty ? "it has no fields" : "name a field with --field: \(labels)")
 }

@@ -31,7 +31,7 @@ extension Command {
     static let restore = Command(
         "restore", summary: "create the vault from a backup",
         details: [
-            "Compares the header, the records and the files of a backup with what was written, byte by byte, and copies them to the "
+            "Compares the header, the entries and the files of a backup with what was written, byte by byte, and copies them to the "
                 + "vault's folder. An existing vault is never overwritten.",
             "The security log and the count of attempts are copied as they are: wrong passcodes of the day of the backup "
                 + "count. holdfast log verify checks the log.",

@@ -101,7 +101,7 @@ private struct DockerAccounts {
             guard !item.isOfSecretService else {
                 throw .failure(
                     VaultError.Code.invalidItem.description,
-                    "a program stored an item under this registry's name over the session bus; rename or remove it")
+                    "a program stored an entry under this registry's name over the session bus; rename or remove it")
             }
             try vaultCall {
                 try unsafe item.put(.text, "username", bytes: Array(user.utf8).span.bytes)
@@ -152,7 +152,7 @@ private struct DockerAccounts {
         _ label: String, of item: borrowing Item, to answer: inout SecretJSON
     ) throws(CommandError) {
         guard let field = item.field(label) else {
-            throw .failure("fieldNotFound", "the item has no field \"\(label)\"")
+            throw .failure("fieldNotFound", "the entry has no field \"\(label)\"")
         }
         try item.withValue(of: field) { value throws(CommandError) in
             guard value.isUTF8 else { throw .failure("invalidItem", "the field \"\(label)\" is no text") }

@@ -11,13 +11,13 @@ extension Options {
 
 extension Command {
     static let edit = Command(
-        "edit", synonyms: ["modify", "change"], summary: "change an item in an editor",
+        "edit", synonyms: ["modify", "change"], summary: "change an entry in an editor",
         details: [
-            "Opens the item as text in $VISUAL or $EDITOR. The text lies in a folder of your own in memory, which is overwritten and "
+            "Opens the entry as text in $VISUAL or $EDITOR. The text lies in a folder of your own in memory, which is overwritten and "
                 + "removed afterwards; if the system has no such place, you are warned. What an editor itself writes elsewhere, "
                 + "such as swap and undo files, is not reached; Vim is told to write none.",
-            "If the text is not understood, you can edit it again. If another program changed the item meanwhile, nothing is "
-                + "replaced unless you say so. Values that change stay in the item's history.",
+            "If the text is not understood, you can edit it again. If another program changed the entry meanwhile, nothing is "
+                + "replaced unless you say so. Values that change stay in the entry's history.",
             "With --field no editor is used: the new value is asked for (a password twice), read with --secret-fd or made. With --qr-image the one-time "
                 + "code becomes that of a picture.",
         ],
@@ -94,7 +94,7 @@ private func store(
         do throws(CommandError) { return try access.replace(found.record, with: item) } catch {
             guard error.code == VaultError.Code.busy.description, let terminal = Terminal() else { throw error }
             try terminal.write(
-                "Another program changed this item while you edited it. What it wrote stays in the history if you store yours.\n"
+                "Another program changed this entry while you edited it. What it wrote stays in the history if you store yours.\n"
             )
             guard
                 try chosen(
@@ -134,7 +134,7 @@ private func changeField(
     if !makes { try input.requireSource() }
     let found = try access.find(arguments[place: 0], .lastPart)
     let field = try found.item.named(label)
-    guard field.kind != .file else { throw .usage("a file is replaced with holdfast edit ITEM --attach FILE") }
+    guard field.kind != .file else { throw .usage("a file is replaced with holdfast edit NAME --attach FILE") }
     guard !makes || field.kind == .secret else { throw .usage("--generate makes a password; this field is no secret") }
     let value = try newValue(of: field, makes ? nil : input, arguments)
     try access.change(found) { item throws(CommandError) in

@@ -14,9 +14,9 @@ extension Options {
 
 extension Command {
     static let exportItems = Command(
-        "export", summary: "write all items to a file for another program",
+        "export", summary: "write all entries to a file for another program",
         details: [
-            "Writes the items and plain values of all collections, or of one. The passcode or the recovery phrase is asked for even "
+            "Writes all entries, or those of one folder. The passcode or the recovery phrase is asked for even "
                 + "if an agent has the vault open. An existing file is never overwritten. The trash, earlier values and values "
                 + "of more than 1 MiB are left out; holdfast backup keeps everything.",
             "A database of KeePass (KDBX 4) is encrypted with a password that you choose. Kinds and earlier values have no place there. With --plain "
@@ -56,14 +56,14 @@ private func exportFile(_ arguments: Arguments) throws(CommandError) -> ExitCode
     if isPlain {
         try Confirmation.ask(
             arguments,
-            "\(Format.count(count, "item")) will be in \(Escaping.name(path)) in plain text. Anyone who can read the file has every "
+            "\(Format.count(count, "entry", "entries")) will be in \(Escaping.name(path)) in plain text. Anyone who can read the file has every "
                 + "secret, and it may stay on the disk after you remove it.", word: "export")
         content = try plain(all, items)
     } else {
         content = try database(all, items, arguments)
     }
     try write(content, to: path)
-    Output.remark("Exported \(Format.count(count, "item")).")
+    Output.remark("Exported \(Format.count(count, "entry", "entries")).")
     if left > 0 {
         Output.note("\(Format.count(left, "value")) of more than 1 MiB left out; holdfast get NAME writes one")
     }

@@ -11,7 +11,7 @@ extension Command {
             "Lists the entries that have all the words, in any order and any case, in their names, their tags or those fields "
                 + "that are no secrets. #work must be a whole tag. What has the words in its name comes first.",
             "The output is that of holdfast list. Through the agent, the first search after an unlock or a change reads every "
-                + "record; the index that it makes is in locked memory and goes with the lock.",
+                + "entry; the index that it makes is in locked memory and goes with the lock.",
         ],
         example: "holdfast find mail work",
         places: [Place(name: "WORD", kind: .text, help: "What is looked for.", isRest: true)],

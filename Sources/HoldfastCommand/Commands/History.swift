@@ -9,10 +9,10 @@ extension Place {
 
 extension Command {
     static let historyList = Command(
-        "history", "list", summary: "list what an item's fields held before",
+        "history", "list", summary: "list what an entry's fields held before",
         details: [
             "Lists earlier values, the latest first, with the time at which they were replaced. The values themselves are hidden "
-                + "without --reveal. An item keeps its last 256."
+                + "without --reveal. An entry keeps its last 256."
         ],
         example: "holdfast history list mail",
         places: [.itemName],
@@ -84,7 +84,7 @@ private func restoreValue(_ arguments: Arguments) throws(CommandError) -> ExitCo
         let count = found.item.history.count
         throw CommandError(
             .notFound, code: "earlierValueNotFound",
-            count == 0 ? "this item has no earlier values" : "this item has earlier values 1 to \(count)")
+            count == 0 ? "this entry has no earlier values" : "this entry has earlier values 1 to \(count)")
     }
     let wanted = found.item.history[found.item.history.count - number]
     var label = ""

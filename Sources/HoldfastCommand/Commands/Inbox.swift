@@ -5,26 +5,26 @@ internal import HoldfastAgent
 internal import SystemCalls
 
 extension Place {
-    static let inboxName = Place(name: "NAME", kind: .text, help: "Name of the item, as inbox list shows it.")
+    static let inboxName = Place(name: "NAME", kind: .text, help: "What it is called there, as inbox list shows it.")
 }
 
 extension Command {
     static let inboxList = Command(
         "inbox", "list", synonyms: ["ls", "show"], summary: "list what was written while the vault was locked",
         details: [
-            "Items stored with put --open move to the inbox when the vault is unlocked, and wait there until you "
+            "Entries stored with put --open move to the inbox when the vault is unlocked, and wait there until you "
                 + "accept or reject them. Anyone who can write to the vault's folder may have written them.",
-            "Without a terminal, prints one line per item: name in the inbox, collection and name it was written for, "
+            "Without a terminal, prints one line per entry: name in the inbox, collection and name it was written for, "
                 + "bytes, time of the last change (UTC), and open or sealed, separated by tabs.",
         ],
         example: "holdfast inbox list",
         options: [Options.json.option] + Options.unlocking, run: listInbox)
 
     static let inboxAccept = Command(
-        "inbox", "accept", synonyms: ["confirm", "take", "keep"], summary: "make an inbox item a record",
+        "inbox", "accept", synonyms: ["confirm", "take", "keep"], summary: "make an entry of the inbox one of yours",
         details: [
-            "Stores the item under the name it was written for, or the one you give. Whoever wrote it chose that name, so it must be "
-                + "one that a new entry can have, and free; an entry is replaced only with --as and --replace. Look at the item first: holdfast get inbox/NAME."
+            "Stores the entry under the name it was written for, or the one you give. Whoever wrote it chose that name, so it must be "
+                + "one that a new entry can have, and free; an entry is replaced only with --as and --replace. Look at it first: holdfast get inbox/NAME."
         ],
         example: "holdfast inbox accept note --as shopping",
         places: [.inboxName],
@@ -33,9 +33,9 @@ extension Command {
         ] + Options.unlocking, run: acceptItem)
 
     static let inboxReject = Command(
-        "inbox", "reject", synonyms: ["rm", "remove", "delete"], summary: "discard an inbox item",
+        "inbox", "reject", synonyms: ["rm", "remove", "delete"], summary: "discard an entry of the inbox",
         details: [
-            "Removes the item and its content."
+            "Removes the entry and its content."
         ],
         example: "holdfast inbox reject note",
         places: [.inboxName], options: [Options.json.option] + Options.unlocking, run: rejectItem)
@@ -49,7 +49,7 @@ private func listInbox(_ arguments: Arguments) throws(CommandError) -> ExitCode 
     }
     let waiting = try Unlocking.find(arguments).open.status().items
     if waiting > 0 {
-        let words = waiting == 1 ? "1 more item moves" : "\(waiting) more items move"
+        let words = waiting == 1 ? "1 more entry moves" : "\(waiting) more entries move"
         Output.remark("\(words) here at the next unlock: holdfast lock, then holdfast unlock.")
     }
     if arguments[Options.json] {
@@ -137,7 +137,7 @@ private func accepted(_ item: String, _ access: ItemAccess) throws(CommandError)
         // Whoever wrote it chose the name: no address of git's, and nothing of Holdfast's own.
         guard !place.isReserved, (try? EntryPath(new: place.short)) == place, let path = RecordPath(place) else {
             throw CommandError(
-                .usage, code: "invalidName", "no new entry can be called '\(place.text)', as this item was")
+                .usage, code: "invalidName", "no new entry can be called '\(place.text)', as this one was")
         }
         _ = try access.requireFree(path)
         return (path.name, path.collection)
@@ -170,12 +170,12 @@ private func explained(_ error: CommandError, _ item: String, _ name: String?, _
     var failure = error
     switch error.code {
     case VaultError.Code.recordNotFound.description:
-        failure.what = "there is no item \"\(Escaping.name(item))\" in the inbox"
+        failure.what = "there is no entry \"\(Escaping.name(item))\" in the inbox"
         failure.advice = "holdfast inbox list shows what there is"
     case VaultError.Code.recordExists.description:
         let target =
             name.map { " \(EntryPath(collection: collection ?? Options.defaultCollection, name: $0).text)" } ?? ""
-        failure.what = "there is a record\(target) already"
+        failure.what = "there is an entry\(target) already"
         failure.advice = "give another name with --as, or --replace it"
     default: break
     }

@@ -7,7 +7,7 @@ extension Command {
     static let leaseList = Command(
         "leases", "list", summary: "list what programs may use without asking you",
         details: [
-            "An item with the tag ask-each-time, ask-until-lock or ask-every-10m (1 to 1440 minutes) is given to a program only "
+            "An entry with the tag ask-each-time, ask-until-lock or ask-every-10m (1 to 1440 minutes) is given to a program only "
                 + "after the agent has asked you. With ask-each-time every use is asked for; with the others, what you allow is a "
                 + "lease for that program in that session, until the vault locks or for that time. A lock ends all leases.",
             "You are asked on the terminal that the program runs in, where you type the word that is shown; otherwise by pinentry.",
@@ -15,13 +15,13 @@ extension Command {
         example: "holdfast leases list", options: [Options.home.option, Options.json.option], run: listLeases)
 
     static let leaseAdd = Command(
-        "leases", "add", summary: "let this program use an item without asking again",
+        "leases", "add", summary: "let this program use an entry without asking again",
         details: [
-            "Asks you once, so that the other commands of this session, such as run and inject, do not have to. Name an item, or "
-                + "with --tag all items with a tag. Items with the tag ask-each-time are still asked for each time."
+            "Asks you once, so that the other commands of this session, such as run and inject, do not have to. Name an entry, or "
+                + "with --tag all entries with a tag. Entries with the tag ask-each-time are still asked for each time."
         ],
         example: "holdfast leases add work/api --for 10min",
-        places: [Place(name: "NAME", kind: .item, help: "The item.", isOptional: true)],
+        places: [Place(name: "NAME", kind: .item, help: "The entry.", isOptional: true)],
         options: [
             Options.leaseTag.option, Options.leaseTime.option, Options.collection.option, Options.home.option,
         ],
@@ -94,7 +94,7 @@ private func addLease(_ arguments: Arguments) throws(CommandError) -> ExitCode {
         guard LeasedName.tagSizes.contains(tag.utf8.count) else { throw .usage("a tag has 1 to 64 bytes") }
         target = .tag(tag)
     } else {
-        guard arguments.places.count == 1 else { throw .usage("name an item, or a tag with --tag") }
+        guard arguments.places.count == 1 else { throw .usage("name an entry, or a tag with --tag") }
         let listed = try withAgent(arguments) { agent throws(VaultError) in try agent.list(nil) } ?? []
         target = .item(
             try ItemAccess(arguments, listed: listed).resolve(arguments[place: 0], .part).path)

@@ -37,7 +37,7 @@ enum OpenItems {
         try check(arguments)
         let isSealed = arguments[Options.writeOnly]
         guard !isSealed || !arguments[Options.replace] else {
-            throw .usage("--replace cannot be combined with --write-only, which cannot see existing items")
+            throw .usage("--replace cannot be combined with --write-only, which cannot see existing entries")
         }
         let open = try Unlocking.find(arguments).open
         let record = try record(arguments, open, isNew: true)
@@ -83,7 +83,7 @@ enum OpenItems {
         guard error.code == VaultError.Code.recordNotFound.description, count > 0 else { return error }
         var error = error
         error.advice =
-            "\(Format.count(count, "item")) can be read only by the unlocked vault (--write-only): holdfast unlock, then "
+            "\(Format.count(count, "entry", "entries")) can be read only by the unlocked vault (--write-only): holdfast unlock, then "
             + "holdfast inbox list"
         return error
     }
@@ -143,23 +143,23 @@ extension Unlocking {
     static func tellOpenItems(_ vault: Vault) {
         guard let report = vault.open.lastMigration, !report.isUneventful else { return }
         if report.moved > 0 {
-            let items = Format.count(report.moved, "item")
+            let items = Format.count(report.moved, "entry", "entries")
             Output.remark("\(items) written while the vault was locked. See holdfast inbox list.")
         }
         if report.left > 0 {
-            Output.remark("\(Format.count(report.left, "more item")) will follow at the next unlock.")
+            Output.remark("\(Format.count(report.left, "more entry", "more entries")) will follow at the next unlock.")
         }
         if let problem = report.problem {
             Output.note(
-                "items written while the vault was locked could not be moved to the inbox yet: \(problem.reason)")
+                "entries written while the vault was locked could not be moved to the inbox yet: \(problem.reason)")
         }
         if report.unreadable > 0 {
             let kept = report.isSetAside ? "; kept as open.mdb.damaged" : ""
-            Output.note("some items written while the vault was locked cannot be read\(kept)")
+            Output.note("some entries written while the vault was locked cannot be read\(kept)")
         }
         if report.isAltered {
             Output.note(
-                "items written while the vault was locked were changed by another program: some are missing, added or older"
+                "entries written while the vault was locked were changed by another program: some are missing, added or older"
             )
         }
         if report.publicKey == .replaced {

@@ -8,7 +8,7 @@ extension Command {
             "Asks for the current passcode and for the new one. The vault's keys stay the same, so an old copy of the "
                 + "vault still opens with the old passcode. A passcode that is guessed at once is refused; --weak insists "
                 + "on it. The PIN is refused too.",
-            "With --rekey the vault gets new keys and all records are moved to them, so that an old copy opens "
+            "With --rekey the vault gets new keys and all entries are moved to them, so that an old copy opens "
                 + "nothing that is written later. A new recovery phrase is issued first, and shown on the terminal or "
                 + "written to --phrase-out-fd. With --phrase or --phrase-fd you keep the current phrase, which you "
                 + "must then enter. If one descriptor supplies several secrets, their order is: passcode, new "
@@ -78,12 +78,12 @@ private func rekey(_ arguments: Arguments, _ input: SecretInput) throws(CommandE
 /// Moves what is still under older keys.
 func finishRekey(_ vault: Vault) throws(CommandError) {
     var misfits = 0
-    try Progress.show("Moving records to the new keys") { progress throws(CommandError) in
+    try Progress.show("Moving entries to the new keys") { progress throws(CommandError) in
         misfits = try vaultCall { try vault.finishRekey { done, total in progress.update(done, of: total) } }
     }
     if misfits > 0 {
         Output.note(
-            "WARNING: \(Format.count(misfits, "record")) could not be read and did not move; holdfast verify shows them."
+            "WARNING: \(Format.count(misfits, "entry", "entries")) could not be read and did not move; holdfast verify shows them."
         )
     }
 }

@@ -12,7 +12,7 @@ extension Command {
             "Has the vault's agent, which is started if none is running, also serve the protocol of ssh-agent, and prints the "
                 + "lines that tell SSH programs where; in a shell, eval \"$(holdfast ssh agent)\". While the vault is "
                 + "unlocked they get its keys; while it is locked they get none.",
-            "Items of the kind SSH key are offered; holdfast ssh import makes them. Keys that ssh-add adds are kept in memory "
+            "Entries of the kind SSH key are offered; holdfast ssh import makes them. Keys that ssh-add adds are kept in memory "
                 + "until the vault locks. A key with the tag no-forwarding is not offered to hosts that the agent is "
                 + "forwarded to, and one that is added with ssh-add -h is used for those hosts only (OpenSSH 8.9 or newer).",
         ],
@@ -42,7 +42,7 @@ extension Command {
     static let sshGenerate = Command(
         "ssh", "generate", synonyms: ["ssh-keygen"], summary: "make an SSH key",
         details: [
-            "Makes an Ed25519 key, stores it in an item and prints the public key. Nothing of it is ever in a file.",
+            "Makes an Ed25519 key, stores it in an entry and prints the public key. Nothing of it is ever in a file.",
             "With --tpm this machine's TPM makes an ECDSA P-256 key and signs with it while the vault is unlocked. Nobody can copy such a "
                 + "key, and nobody can restore it: it is lost with the machine, and when the TPM is cleared. Have another way in.",
         ],

@@ -9,8 +9,8 @@ extension Command {
             "Has the vault's agent, which is started if none is running, also be org.freedesktop.secrets on the user's session "
                 + "bus, where secret-tool, libsecret and Python's secretstorage store secrets and look them up. It is that "
                 + "until it ends; no other program is replaced.",
-            "What programs store becomes items with the tag secret-service, and only such items are given to them. While the "
-                + "vault is locked a search has you asked for the passcode on the program's terminal or by pinentry. Items that ask "
+            "What programs store becomes entries with the tag secret-service, and only such entries are given to them. While the "
+                + "vault is locked a search has you asked for the passcode on the program's terminal or by pinentry. Entries that ask "
                 + "are asked for, as with holdfast leases list.",
         ],
         example: "holdfast secrets serve",

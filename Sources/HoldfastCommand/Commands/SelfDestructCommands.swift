@@ -17,7 +17,7 @@ extension Command {
     static let selfDestructEnable = Command(
         "self-destruct", "enable", synonyms: ["on"], summary: "destroy the vault after too many wrong passcodes",
         details: [
-            "When wrong passcodes reach the limit, the vault is destroyed with its keys, records and files. Every "
+            "When wrong passcodes reach the limit, the vault is destroyed with its keys, entries and files. Every "
                 + "refusal says how many attempts are left. Only a passcode that was checked and found wrong is "
                 + "counted.",
             "Prints the public key that verifies the receipt of such a wipe; keep it somewhere else.",

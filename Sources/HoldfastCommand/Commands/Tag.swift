@@ -9,14 +9,15 @@ extension Place {
 extension Command {
     static let tagList = Command(
         "tag", "list", summary: "list the tags in use",
-        details: ["holdfast find '#TAG' lists the items with a tag."], example: "holdfast tag list",
+        details: ["holdfast find '#TAG' lists the entries with a tag."], example: "holdfast tag list",
         options: [Options.json.option] + Options.unlocking, run: listTags)
 
     static let tagAdd = Command(
-        "tag", "add", summary: "add tags to an item",
+        "tag", "add", summary: "add tags to an entry",
         details: [
-            "A plain value that gets a tag becomes an item, which holdfast get no longer reads. A misspelled one of the tags that "
-                + "guard an item (ask-each-time, ask-until-lock, ask-every-10m, no-forwarding) is refused."
+            "A plain value that gets a tag is still read by holdfast get, but no longer by programs with the library's value calls. A "
+                + "misspelled one of the tags that "
+                + "guard an entry (ask-each-time, ask-until-lock, ask-every-10m, no-forwarding) is refused."
         ],
         example: "holdfast tag add mail work",
         places: [.itemName, .tags], options: [Options.collection.option] + Options.unlocking,
@@ -25,7 +26,7 @@ extension Command {
         })
 
     static let tagRemove = Command(
-        "tag", "remove", summary: "take tags away from an item", details: ["The item need not have them."],
+        "tag", "remove", summary: "take tags away from an entry", details: ["The entry need not have them."],
         example: "holdfast tag remove mail work",
         places: [.itemName, .tags], options: [Options.collection.option] + Options.unlocking,
         run: { arguments throws(CommandError) in

@@ -22,7 +22,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
         case .refused: "locked, or a wrong passcode, PIN or recovery phrase"
         case .delayed: "attempts are delayed or exhausted, or the vault was destroyed"
         case .damaged: "damaged, or written by a newer version"
-        case .notFound: "no such record, or no vault"
+        case .notFound: "no such entry, or no vault"
         case .notAllowed: "refused for another reason than a wrong secret: by a rule, a prompt, a sensor or a server"
         case .programFailed: "run: the program cannot be started"
         case .noProgram: "run: there is no such program"

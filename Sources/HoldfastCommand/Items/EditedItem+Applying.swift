@@ -97,7 +97,7 @@ extension EditedItem {
             throw CommandError(
                 .usage, code: "invalidEdit",
                 "line \(fields[place].line): an editor cannot add a file or change its name",
-                advice: "holdfast edit ITEM --attach FILE adds one")
+                advice: "holdfast edit NAME --attach FILE adds one")
         }
         return order
     }

@@ -97,7 +97,7 @@ extension EditedItem {
         } catch {
             if case .invalidSize = error {
                 throw EditError(
-                    line: line, what: isBase64 ? "this is not base 64" : "this is longer than an item can be")
+                    line: line, what: isBase64 ? "this is not base 64" : "this is longer than an entry can be")
             }
             throw EditError(line: line, what: "\(error)")
         }

@@ -73,7 +73,7 @@ final class ItemAccess {
             }
         }
         throw .failure(
-            VaultError.Code.busy.description, "other programs keep changing this item; nothing was changed")
+            VaultError.Code.busy.description, "other programs keep changing this entry; nothing was changed")
     }
 
     private static let tries = 16
@@ -128,7 +128,7 @@ final class ItemAccess {
         let found = try items.trashed().first { trashed in
             trashed.id.bytes == entry.key.id && trashed.collection.utf8.elementsEqual(entry.key.collection.utf8)
         }
-        guard let found else { throw VaultError(.recordNotFound, "there is no such item in the trash") }
+        guard let found else { throw VaultError(.recordNotFound, "there is no such entry in the trash") }
         return found
     }
 

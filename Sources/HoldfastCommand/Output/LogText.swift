@@ -37,13 +37,15 @@ package enum LogText {
         case .floorReplaced(.otherVault, _): "the key store expected another vault here; you confirmed this one"
         case .floorReplaced(.unreadable, _):
             "what the key store remembered of this vault could not be read; you confirmed this one"
-        case .recordsSetAside(let count): "\(Format.count(UInt64(count), "record")) did not fit and were set aside"
+        case .recordsSetAside(let count):
+            "\(Format.count(UInt64(count), "entry of the vault", "entries of the vault")) did not fit and were set aside"
         case .selfDestruct(let change): of(change)
         case .wipeBegun(let isDeliberate): isDeliberate ? "a wipe began" : "a wipe began at the limit"
         case .device(.linked, _): "a device was linked"
         case .device(.unlinked, _): "a device was unlinked"
         case .identity(let change, _): of(change)
-        case .inboxMigrated(let count): "\(Format.count(UInt64(count), "record")) came out of the open compartment"
+        case .inboxMigrated(let count):
+            "\(Format.count(UInt64(count), "entry of the vault", "entries of the vault")) came out of the open compartment"
         case .drill(let passed): passed ? "a drill was passed" : "a drill failed"
         }
     }

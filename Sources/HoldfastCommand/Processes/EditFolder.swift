@@ -88,7 +88,7 @@ final class EditFolder {
                 try piece.withBytes { bytes throws(SecretMemoryError) in try text.append(bytes.extracting(0..<got)) }
             } catch {
                 if case .invalidSize = error {
-                    throw .failure("tooLong", "the edited text is longer than an item can be")
+                    throw .failure("tooLong", "the edited text is longer than an entry can be")
                 }
                 throw CommandError(error)
             }

@@ -306,7 +306,7 @@ extension VaultError {
     static func stillMoving(_ moving: Protection.Moving?) -> VaultError {
         let how = moving.map { " (\($0.percent) % are there)" } ?? ""
         return VaultError(
-            .stillMoving, "records still move to the keys of the change before\(how); nothing was changed")
+            .stillMoving, "entries still move to the keys of the change before\(how); nothing was changed")
     }
 
     package static let proofTooWeak = VaultError(

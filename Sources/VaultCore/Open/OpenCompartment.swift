@@ -200,7 +200,7 @@ extension VaultError {
         .quotaExceeded, "the open compartment is full")
     static let tooLargeForOpen = VaultError(.tooLarge, "the open compartment takes values of at most 1 MiB")
     static let noPublicKey = VaultError(
-        .noPublicKey, "the vault has no usable public key for write-only items")
+        .noPublicKey, "the vault has no usable public key for write-only entries")
     static let sealedToVault = VaultError(
-        .locked, "this item is sealed to the vault, which is locked")
+        .locked, "this entry is sealed to the vault, which is locked")
 }

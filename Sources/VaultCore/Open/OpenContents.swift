@@ -40,7 +40,7 @@ struct OpenContents: ~Copyable {
         var sum = Sum256()
         let (problems, root) = try OpenContents.visit(&pages, &cipher) { lookup, value, plaintext throws(VaultError) in
             guard entries.count < OpenContents.mostEntries else {
-                throw VaultError(.tooLarge, "the open compartment has more items than it can have")
+                throw VaultError(.tooLarge, "the open compartment has more entries than it can have")
             }
             let fields = try RecordReader.fields(plaintext)
             sum.add(try keys.current.term(lookupKey: lookup, sequence: fields.sequence))

@@ -216,8 +216,8 @@ extension RootRecord {
 extension VaultError {
     static let foreignState = VaultError.damaged(
         "the database is not as Holdfast left it: older than it says, or changed by something else")
-    package static let recordNotFound = VaultError(.recordNotFound, "there is no record of this name")
-    package static let recordExists = VaultError(.recordExists, "a record of this name exists")
+    package static let recordNotFound = VaultError(.recordNotFound, "there is no entry of this name")
+    package static let recordExists = VaultError(.recordExists, "an entry of this name exists")
     static let missingRoot = VaultError.damaged("the root record is missing: records were lost")
 }
 

@@ -444,7 +444,7 @@ extension VaultError {
             || code == .assuranceTooLow || code == .isItem
     }
 
-    package static let isItem = VaultError(.isItem, "this is an item with fields, not a plain value")
+    package static let isItem = VaultError(.isItem, "this is an entry with fields, not a plain value")
     static let brokenBatch = VaultError(
         .inputOutput, "a change in the batch failed halfway, so nothing of the batch was stored")
     static let keysUsedUp = VaultError(

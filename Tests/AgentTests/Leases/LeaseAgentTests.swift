@@ -236,7 +236,7 @@ import VaultStorage
         let session = try LeaseSession(stage.agent)
         #expect(try session.ask("lease #work 600") == "done")
         #expect(stage.pinentry.questions.last?.hasSuffix("Allow it for 10 minutes?") == true)
-        #expect(stage.pinentry.questions.last?.contains("all items with the tag 'work'") == true)
+        #expect(stage.pinentry.questions.last?.contains("all entries with the tag 'work'") == true)
         #expect(try session.ask("value lock") == "value kcol")
         #expect(stage.pinentry.questions.count == 1)
         #expect(try session.ask("value each") == "value hcae")
