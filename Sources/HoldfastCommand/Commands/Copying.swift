@@ -21,7 +21,7 @@ extension Command {
                 + "was changed since are never replaced.",
             "With --keep N the folder has several backups, each in a folder of its own that is called by the date. The "
                 + "oldest ones of this vault go when the new one is whole, after each byte of them was verified; nothing "
-                + "else in the folder is touched.",
+                + "else in the folder is touched, nor is one that is dated after tomorrow.",
         ],
         example: "holdfast backup /media/stick/vault",
         places: [Place(name: "DIR", kind: .folder, help: "The folder of the backup.")],
