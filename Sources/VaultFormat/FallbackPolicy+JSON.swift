@@ -6,7 +6,7 @@ extension FallbackPolicy: Codable {
     /// The object that ``init(json:)`` takes.
     public func encode(to encoder: any Encoder) throws { try json.encode(to: encoder) }
 
-    /// Reads a policy out of a JSON text; Docs/fallback-policy.md describes it.
+    /// Reads a policy out of a JSON text; Docs/app-lock.md 6 describes it.
     /// - Throws: ``FallbackPolicyError`` with the place.
     public init(json bytes: [UInt8]) throws(FallbackPolicyError) {
         let value: JSONValue

@@ -3,7 +3,7 @@ package import VaultCore
 /// The app lock as a value: events in, effects out, no clock and no disk. Unknown, late and doubled events leave it shut.
 ///
 /// Each event changes the state first; what can be seen (cover, lock screen, timer) is then derived from it, so that no
-/// path through the machine can forget to hide something. `Docs/app-lock.md` has the diagram.
+/// path through the machine can forget to hide something. `Docs/app-lock.md` 2 has its states.
 package struct LockMachine: Sendable, Hashable {
     package typealias State = LockState
 

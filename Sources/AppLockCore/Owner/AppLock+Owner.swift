@@ -7,7 +7,7 @@ public import VaultStorage
 internal import SystemCalls
 
 /// Unlocking by the device owner: a finger, a face, or the account password. It opens the vault after the passcode was
-/// given to this process, and for three days; `Docs/device-owner.md` says how strong that is.
+/// given to this process, and for three days; `Docs/app-lock.md` 4 says when it ends.
 extension AppLock {
     /// What the machine can do for a way now, without asking anybody.
     public nonisolated func ownerCapability(of step: OwnerStep) async -> OwnerCapability {
