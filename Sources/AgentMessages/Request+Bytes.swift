@@ -89,6 +89,7 @@ extension Request {
             self = .restore(key, try cursor.flag(body, "flags") ? try RecordPath(&cursor, body) : nil)
         case .emptyTrash: self = .emptyTrash(try cursor.flag(body, "flags") ? try TrashKey(&cursor, body) : nil)
         case .tags: self = .tags
+        case .folder: self = .folder(try FolderCall(&cursor, body))
         case .introduce: self = .introduce(try Introduction(&cursor, body))
         case .lease:
             let target = try LeasedName(&cursor, body)
@@ -172,6 +173,7 @@ extension Request {
             target.write(&writer)
             writer.optional(seconds)
         case .revoke(let number): writer.optional(number)
+        case .folder(let call): call.write(&writer)
         case .acceptInbox(let acceptance): acceptance.write(&writer)
         case .rejectInbox(let name): writer.text(name, atMost: RecordPath.nameSizes.upperBound)
         case .status, .lock, .ping, .shutDown, .data, .end, .confirmChange, .finishChange, .cancelChange,

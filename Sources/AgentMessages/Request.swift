@@ -95,6 +95,8 @@ package enum Request: Sendable, Hashable {
     case emptyTrash(TrashKey?)
     /// Send the tags that are in use.
     case tags
+    /// Move, copy or remove all entries of a folder, or give records of before the place that they are written as; all or nothing.
+    case folder(FolderCall)
 
     /// What the client says of itself; has no answer.
     case introduce(Introduction)
@@ -165,6 +167,7 @@ package enum Request: Sendable, Hashable {
         case verify = 50
         case serveSecrets = 51
         case open = 52
+        case folder = 53
     }
 
     /// Which message it is.
@@ -203,6 +206,7 @@ package enum Request: Sendable, Hashable {
         case .restore: .restore
         case .emptyTrash: .emptyTrash
         case .tags: .tags
+        case .folder: .folder
         case .value: .value
         case .credential: .credential
         case .serveSSH: .serveSSH

@@ -115,7 +115,7 @@ package struct SSHIdentities: Sendable {
         var item = try Item(.sshKey)
         try item.add(.secret, SSHIdentities.privateLabel, bytes: text)
         try unsafe item.add(.text, SSHIdentities.publicLabel, bytes: Array(key.line.utf8).span.bytes)
-        try items.add(item, as: name, in: collection)
+        try items.add(item, asNew: EntryPath(collection: collection, name: name))
         return key.line
     }
 

@@ -138,7 +138,7 @@ package struct SecretServiceStore: Sendable {
             let entry = EntryPath(collection: collection, name: name)
             guard names.taking(entry) == nil else { continue }
             do throws(VaultError) {
-                try items.add(item, as: entry)
+                try items.add(item, asNew: entry)
                 return name
             } catch  where error.code == .recordExists {}
         }

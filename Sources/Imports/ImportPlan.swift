@@ -193,6 +193,8 @@ package struct ImportPlan: Sendable {
         in items: ItemStore, progress: (Int) -> Void = { _ in }
     ) throws(VaultError) {
         try items.write { session throws(VaultError) in
+            // Another program may have taken a place meanwhile. Among themselves they are as in the file.
+            for case .add(_, let entry) in steps { try session.requireFree(beside: entry) }
             var done = 0
             for case .add(let item, let entry) in steps {
                 try ItemStore.check(entry.name)

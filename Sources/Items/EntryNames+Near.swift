@@ -1,4 +1,5 @@
 internal import VaultCore
+package import VaultFormat
 internal import VaultStorage
 
 extension EntryNames {
@@ -59,6 +60,26 @@ extension EntryPath {
     package var readings: [String] {
         collection == Vault.defaultCollection ? [name, collection + "/" + name] : [collection + "/" + name]
     }
+
+    /// Where a text is looked for, the first one first.
+    package static func places(of text: String) -> [EntryPath] { PathReading(text).places }
+
+    /// The other places that one of its texts is read as, to the byte: an entry there keeps a new one from this place, because one of
+    /// the two would be written or found otherwise.
+    package var twins: [EntryPath] {
+        var found: [EntryPath] = []
+        for text in readings {
+            let reading = PathReading(plain: text)
+            for place in reading.places + reading.further
+            where place != self && place.isPossible && !found.contains(place) {
+                found.append(place)
+            }
+        }
+        return found
+    }
+
+    /// As a record's name; nil where none can be there.
+    package var record: RecordName? { RecordName(collection: collection, name: name) }
 
     /// Whether it is in a folder, or in one below.
     package func isIn(folder: String) -> Bool {

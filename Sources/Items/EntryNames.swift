@@ -34,6 +34,9 @@ public struct EntryNames: Sendable {
         return nil
     }
 
+    /// Whether there is an entry at this place.
+    package func contains(_ place: EntryPath) -> Bool { places.contains(place) }
+
     /// The entry that has the place of a new one, or looks like it, or would be written or found otherwise because of it; nil where the
     /// place is free.
     package func taking(_ place: EntryPath) -> EntryPath? {
@@ -108,7 +111,7 @@ extension EntryPath {
 
 /// Names as they are written in a path.
 enum PathText {
-    static func escaped(_ text: String, inNumbers: Bool, slash: String = "/") -> String {
+    static func escaped(_ text: String, inNumbers: Bool = false, slash: String = "/") -> String {
         if text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) && $0 != UInt8(ascii: "\\") && $0 != UInt8(ascii: "/") }) {
             return text
         }

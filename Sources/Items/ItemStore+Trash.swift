@@ -82,13 +82,15 @@ extension ItemStore {
     /// Puts something back where it was, or elsewhere. What was a plain value is one again.
     /// - Throws: `recordNotFound` when it is not in the trash, `recordExists` when its name is taken.
     public func restore(_ trashed: Trashed, as path: EntryPath? = nil) throws(VaultError) {
-        try restore(trashed, as: path) { _ in }
+        try restore(trashed, as: path, isChecked: false)
     }
 
     /// As ``restore(_:as:)``.
-    /// - Parameter admit: As for ``rename(_:in:to:into:admitting:)``.
+    /// - Parameter admit: As for ``rename(_:in:to:into:isChecked:admitting:)``.
+    /// - Parameter isChecked: As for ``rename(_:in:to:into:isChecked:admitting:)``.
     package func restore(
-        _ trashed: Trashed, as path: EntryPath?, admitting admit: (borrowing Item) throws(VaultError) -> Void
+        _ trashed: Trashed, as path: EntryPath?, isChecked: Bool,
+        admitting admit: (borrowing Item) throws(VaultError) -> Void = { _ in }
     ) throws(VaultError) {
         let target = path ?? EntryPath(collection: trashed.collection, name: trashed.name)
         try ItemStore.check(target.name)
@@ -96,6 +98,7 @@ extension ItemStore {
             let place = Item.trashName(trashed.id)
             guard var item = try session.item(place, trashed.collection) else { throw .noItem }
             try admit(item)
+            if isChecked { try session.requireFree(beside: target) }
             try item.setTrash(nil)
             try session.put(restored: item, for: target.name, in: target.collection)
             try session.delete(place, in: trashed.collection)
@@ -120,9 +123,9 @@ extension ItemStore {
         return old.count
     }
 
-    private func expired(now: Int64) throws(VaultError) -> [Trashed] { try trashed().filter { $0.expires <= now } }
+    func expired(now: Int64) throws(VaultError) -> [Trashed] { try trashed().filter { $0.expires <= now } }
 
-    private func remove(_ all: [Trashed], in session: inout WriteSession) throws(VaultError) {
+    func remove(_ all: [Trashed], in session: inout WriteSession) throws(VaultError) {
         for trashed in all {
             do throws(VaultError) {
                 try session.delete(Item.trashName(trashed.id), in: trashed.collection)
@@ -149,7 +152,7 @@ extension Item {
 }
 
 extension WriteSession {
-    fileprivate mutating func trash(
+    mutating func trash(
         _ name: String, _ collection: String, _ lifetime: Duration, now: Int64
     ) throws(VaultError) {
         guard var item = try item(name, collection) else { throw .noItem }

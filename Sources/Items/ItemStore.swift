@@ -53,6 +53,18 @@ public final class ItemStore: Sendable {
         }
     }
 
+    /// As ``add(_:as:in:)``, beside no other entry that can be read as it (``EntryPath/twins``).
+    /// - Throws: `recordExists` there too.
+    package func add(_ item: borrowing Item, asNew path: EntryPath) throws(VaultError) {
+        try ItemStore.check(path.name)
+        try write { session throws(VaultError) in
+            try session.requireFree(beside: path)
+            try item.withBytes { bytes throws(VaultError) in
+                try session.put(item: bytes, for: path.name, in: path.collection, replacing: false)
+            }
+        }
+    }
+
     /// Stores a changed item in place of the one that it was read from.
     /// - Throws: `busy` when the record was changed or removed since it was read, and then nothing is stored: read it again. As
     ///   ``add(_:as:in:)`` else.
@@ -94,17 +106,23 @@ public final class ItemStore: Sendable {
         _ name: String, in collection: String = Vault.defaultCollection, to newName: String,
         into newCollection: String? = nil
     ) throws(VaultError) {
-        try rename(name, in: collection, to: newName, into: newCollection ?? collection) { _ in }
+        try rename(name, in: collection, to: newName, into: newCollection ?? collection, isChecked: false)
     }
 
     /// As ``rename(_:in:to:into:)``.
-    /// - Parameter admit: Told the item, in the transaction that would rename it; what it throws ends that. Not told of values.
+    /// - Parameters:
+    ///   - isChecked: Whether the new place is refused, with `recordExists`, beside another entry that can be read as it (``EntryPath/twins``).
+    ///   - admit: Told the item, in the transaction that would rename it; what it throws ends that. Not told of values.
     package func rename(
-        _ name: String, in collection: String, to newName: String, into newCollection: String,
-        admitting admit: (borrowing Item) throws(VaultError) -> Void
+        _ name: String, in collection: String, to newName: String, into newCollection: String, isChecked: Bool,
+        admitting admit: (borrowing Item) throws(VaultError) -> Void = { _ in }
     ) throws(VaultError) {
         try write { session throws(VaultError) in
             try session.admit(name, collection, admit)
+            if isChecked {
+                let target = EntryPath(collection: newCollection, name: newName)
+                try session.requireFree(beside: target, but: EntryPath(collection: collection, name: name))
+            }
             try session.rename(name, in: collection, to: newName, in: newCollection, replacing: false)
         }
     }
@@ -115,31 +133,23 @@ public final class ItemStore: Sendable {
         _ name: String, in collection: String = Vault.defaultCollection, to newName: String,
         into newCollection: String? = nil
     ) throws(VaultError) {
-        try copy(name, in: collection, to: newName, into: newCollection ?? collection) { _ in }
+        try copy(name, in: collection, to: newName, into: newCollection ?? collection, isChecked: false)
     }
 
     /// As ``copy(_:in:to:into:)``.
-    /// - Parameter admit: As for ``rename(_:in:to:into:admitting:)``.
+    /// - Parameters:
+    ///   - isChecked: As for ``rename(_:in:to:into:isChecked:admitting:)``.
+    ///   - admit: As there.
     package func copy(
-        _ name: String, in collection: String, to newName: String, into target: String,
-        admitting admit: (borrowing Item) throws(VaultError) -> Void
+        _ name: String, in collection: String, to newName: String, into newCollection: String, isChecked: Bool,
+        admitting admit: (borrowing Item) throws(VaultError) -> Void = { _ in }
     ) throws(VaultError) {
         try ItemStore.check(newName)
+        let target = EntryPath(collection: newCollection, name: newName)
         try write { session throws(VaultError) in
             try session.admit(name, collection, admit)
-            var isItem = true
-            let content = try session.withContent(of: name, in: collection) { fields, content throws(VaultError) in
-                isItem = fields.form == .item
-                return try locked { () throws(SecretMemoryError) in try SecretBytes(copying: content) }
-            }
-            guard let content else { throw .noItem }
-            try content.withBytes { content throws(VaultError) in
-                guard isItem else { return try session.put(content, for: newName, in: target) }
-                let copy = try Item(parsing: content).copy()
-                try copy.withBytes { copy throws(VaultError) in
-                    try session.put(item: copy, for: newName, in: target, replacing: false)
-                }
-            }
+            if isChecked { try session.requireFree(beside: target) }
+            try session.copy(EntryPath(collection: collection, name: name), to: target)
         }
     }
 
@@ -168,8 +178,29 @@ extension WriteSession {
 }
 
 extension WriteSession {
+    /// - Throws: `recordExists` where there is an entry that can be read as a new place (``EntryPath/twins``).
+    package mutating func requireFree(beside place: EntryPath, but leaving: EntryPath? = nil) throws(VaultError) {
+        try requireFree(place.twins.filter { $0 != leaving }.compactMap(\.record))
+    }
+
+    mutating func copy(_ entry: EntryPath, to target: EntryPath) throws(VaultError) {
+        var isItem = true
+        let content = try withContent(of: entry.name, in: entry.collection) { fields, content throws(VaultError) in
+            isItem = fields.form == .item
+            return try locked { () throws(SecretMemoryError) in try SecretBytes(copying: content) }
+        }
+        guard let content else { throw .noItem }
+        try content.withBytes { content throws(VaultError) in
+            guard isItem else { return try put(content, for: target.name, in: target.collection) }
+            let copy = try Item(parsing: content).copy()
+            try copy.withBytes { copy throws(VaultError) in
+                try put(item: copy, for: target.name, in: target.collection, replacing: false)
+            }
+        }
+    }
+
     /// Has a caller say whether what is about to be done with an item may be.
-    fileprivate mutating func admit(
+    mutating func admit(
         _ name: String, _ collection: String, _ admit: (borrowing Item) throws(VaultError) -> Void
     ) throws(VaultError) {
         var isItem = false

@@ -42,6 +42,11 @@ struct PathReading {
     /// Without: every backslash stands for itself. Nil for a text that has none, which reads the same with them.
     init?(literal text: String) {
         guard text.utf8.contains(UInt8(ascii: "\\")) else { return nil }
+        self.init(plain: text)
+    }
+
+    /// A text that has no escapes.
+    init(plain text: String) {
         self.text = text
         splits = text.utf8.enumerated().compactMap { $1 == UInt8(ascii: "/") ? $0 : nil }
         hasEmptyCollection = false
@@ -58,6 +63,16 @@ struct PathReading {
 
     /// Where it can be if a collection's name has slashes.
     var further: [EntryPath] { hasEmptyCollection ? [] : splits.dropFirst().compactMap(split) }
+
+    /// What it names if it ends with a slash: the first part, and the rest without that slash.
+    var folder: (first: String, rest: String)? {
+        guard let first = splits.first, let last = splits.last, last == text.utf8.count - 1,
+            first > 0 || hasEmptyCollection
+        else { return nil }
+        let bytes = text.utf8
+        let rest = first == last ? bytes.prefix(0) : bytes.dropFirst(first + 1).dropLast()
+        return (String(decoding: bytes.prefix(first), as: UTF8.self), String(decoding: rest, as: UTF8.self))
+    }
 
     /// A name of the default collection, split at its first slash as its path would be.
     static func split(_ name: String) -> EntryPath? {

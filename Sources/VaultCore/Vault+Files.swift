@@ -1,6 +1,6 @@
 internal import Cryptography
 internal import SecretMemory
-internal import VaultFormat
+package import VaultFormat
 public import VaultStorage
 internal import SystemCalls
 
@@ -19,6 +19,15 @@ extension Vault {
         _ name: String, in collection: String = Vault.defaultCollection, replacing: Bool = false,
         from source: (inout MutableRawSpan) throws -> Int
     ) throws -> UInt64 {
+        try put(name, in: collection, replacing: replacing, besides: [], from: source)
+    }
+
+    /// As ``put(_:in:replacing:from:)``.
+    /// - Parameter besides: Places of which none may have a record if this one is new.
+    package func put(
+        _ name: String, in collection: String, replacing: Bool, besides: [RecordName],
+        from source: (inout MutableRawSpan) throws -> Int
+    ) throws -> UInt64 {
         guard RecordLimits.allow(collection: collection, name: name) else { throw VaultError.invalidName }
         try admit(collection)
         if !replacing, try contains(name, in: collection) { throw VaultError.recordExists }
@@ -26,6 +35,7 @@ extension Vault {
         let size = try first.withMutableBytes { try Vault.fill(&$0, from: source) }
         var draft = RecordDraft(
             collection: collection, name: name, replacing: replacing, now: WallClock.milliseconds)
+        draft.besides = besides
         if size <= Vault.largestInlineValue {
             try first.withBytes { try store(draft, $0.extracting(0..<size)) }
             return UInt64(size)

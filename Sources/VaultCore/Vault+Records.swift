@@ -88,12 +88,18 @@ extension Vault {
     /// `body` runs on the calling thread; one flush of the disk serves all its changes.
     /// - Throws: `locked`, what the changes throw, and what `body` throws; then nothing was changed.
     public func write(_ body: (inout WriteSession) throws -> Void) throws {
+        try write(isRepeatable: false, body)
+    }
+
+    /// As ``write(_:)``.
+    /// - Parameter isRepeatable: Whether `body` may run again, where what it writes did not fit into the database and room was made.
+    package func write(isRepeatable: Bool, _ body: (inout WriteSession) throws -> Void) throws {
         let vault = try gate.enter()
         defer { gate.leave() }
         var failure: (any Error)?
         let released: [String]
         do throws(VaultError) {
-            released = try vault.queue.perform { session throws(VaultError) in
+            released = try vault.queue.perform(isRepeatable: isRepeatable) { session throws(VaultError) in
                 do {
                     try body(&session)
                 } catch let error as VaultError {

@@ -14,6 +14,12 @@ import VaultFormat
 
     private static let key = TrashKey(collection: "logins", id: [UInt8](1...16))!
 
+    private static let folder = FolderPath(first: "logins", rest: "work/\u{e9}")!
+
+    private static func call(_ action: FolderCall.Action) -> FolderCall {
+        FolderCall(action, digest: [UInt8](repeating: 7, count: FolderCall.digestSize))!
+    }
+
     static let requests: [(Request, payload: Int)] = [
         (.hello(version: 7), 0), (.status, 0),
         (.unlock(.passcode, idle: nil, timeout: nil, secret: 11..<19), 8),
@@ -37,7 +43,11 @@ import VaultFormat
         (.item(path), 0), (.putItem(path, replacing: nil), 0), (.putItem(path, replacing: .max), 0),
         (.discard(path, seconds: .max), 0), (.discard(path, seconds: 0), 0),
         (.trash, 0), (.restore(key, nil), 0), (.restore(key, path), 0), (.emptyTrash(nil), 0),
-        (.emptyTrash(key), 0), (.tags, 0), (.introduce(Introduction()), 0),
+        (.emptyTrash(key), 0), (.tags, 0),
+        (.folder(call(.move(folder, to: FolderPath(first: "", rest: "")!))), 0),
+        (.folder(call(.copy(FolderPath(first: "work", rest: "")!, to: folder))), 0),
+        (.folder(call(.discard(folder, seconds: .max))), 0), (.folder(call(.remove(folder))), 0),
+        (.folder(call(.adopt)), 0), (.introduce(Introduction()), 0),
         (
             .introduce(
                 Introduction(
@@ -247,6 +257,11 @@ import VaultFormat
             (5, [0, 1] + [UInt8](repeating: 65, count: 256) + [1, 0, 65]),  // a collection that is too long
             (5, [0, 0, 1, 4] + [UInt8](repeating: 65, count: 1025)),  // a name that is too long
             (13, [3, 0, 0, 0, 0, 0, 65]), (13, [1, 0, 1, 0, 0, 0, 65]), (13, [1, 0, 0, 0, 0, 0]), (15, []), (14, [0]),
+            (53, [0] + [UInt8](repeating: 7, count: 32)),  // an action that there is not
+            (53, [6] + [UInt8](repeating: 7, count: 32)), (53, [5] + [UInt8](repeating: 7, count: 31)),
+            (53, [5] + [UInt8](repeating: 7, count: 32) + [0, 0, 0, 0]),  // a folder that is not asked for
+            (53, [4] + [UInt8](repeating: 7, count: 32) + [0, 1] + [UInt8](repeating: 65, count: 256) + [0, 0]),
+            (53, [4] + [UInt8](repeating: 7, count: 32) + [0, 0, 1, 4] + [UInt8](repeating: 65, count: 1025)),
             (6, [2, 0, 0, 1, 0, 65]), (7, [2]), (11, []), (1, []),
         ]
         for (kind, body) in bad {
@@ -255,6 +270,8 @@ import VaultFormat
             }
         }
         #expect(RecordPath(collection: "", name: "") == nil)
+        #expect(FolderPath(first: String(repeating: "c", count: 256), rest: "") == nil)
+        #expect(FolderCall(.adopt, digest: [1]) == nil)
         #expect(RecordPath(collection: String(repeating: "c", count: 256), name: "n") == nil)
         #expect(RecordPath(collection: "", name: String(repeating: "n", count: 1025)) == nil)
     }

@@ -30,8 +30,7 @@ extension Agent {
                 guard let path = RecordPath(collection: trashed.collection, name: trashed.name) else {
                     throw VaultError(.recordNotFound, "there is nothing of this name in the trash")
                 }
-                try items.restore(trashed, as: target.map { EntryPath(collection: $0.collection, name: $0.name) }) {
-                    item throws(VaultError) in
+                try items.restore(trashed, as: target.map(\.entry), isChecked: true) { item throws(VaultError) in
                     try gate.pass(item, path)
                 }
                 return ([try Packet(.done)], .rest)
@@ -43,7 +42,20 @@ extension Agent {
                 return ([try Packet(.finished(UInt64(all.count)))], .rest)
             }
         case .tags: begin(connection) { [items] _ in (try Work.packets(of: items.tags()), .rest) }
+        case .folder(let call): work(with: call, connection)
         default: fail(connection, VaultError(.agentProtocol, "not a request about items"))
+        }
+    }
+
+    /// Has all entries of a folder changed, after the user was asked for each that wants it.
+    private func work(with call: FolderCall, _ connection: Connection) {
+        begin(connection, isOfSeveral: true) { [items] _, gate in
+            let count = try items.change(try FolderAction(call.action), seen: call.digest) {
+                (item, entry) throws(VaultError) in
+                guard let path = RecordPath(collection: entry.collection, name: entry.name) else { throw .noSuchRecord }
+                try gate.pass(item, path)
+            }
+            return ([try Packet(.finished(UInt64(count)))], .rest)
         }
     }
 
@@ -91,7 +103,7 @@ final class ComingItem: @unchecked Sendable {  // handed from one thread to anot
             try items.replace(path.name, in: path.collection, with: item)
         } else {
             try item.checkGuards()
-            try items.add(item, as: path.name, in: path.collection)
+            try items.add(item, asNew: path.entry)
         }
         return UInt64(item.size)
     }

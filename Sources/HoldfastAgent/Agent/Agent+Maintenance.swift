@@ -1,4 +1,5 @@
 internal import AgentMessages
+internal import Items
 internal import VaultCore
 internal import VaultFormat
 internal import VaultLog
@@ -12,8 +13,13 @@ extension Agent {
         case .inbox: begin(connection) { vault in (try Work.packets(of: vault.inbox()), .rest) }
         case .acceptInbox(let acceptance):
             begin(connection) { vault in
+                var besides: [RecordName] = []
+                if let name = acceptance.name, let collection = acceptance.collection {
+                    besides = EntryPath(collection: collection, name: name).twins.compactMap(\.record)
+                }
                 let place = try vault.confirm(
-                    acceptance.item, as: acceptance.name, in: acceptance.collection, replacing: acceptance.isReplacing)
+                    acceptance.item, as: acceptance.name, in: acceptance.collection, replacing: acceptance.isReplacing,
+                    besides: besides)
                 return (try Work.packets(of: [place.collection, place.name]), .rest)
             }
         case .rejectInbox(let name):

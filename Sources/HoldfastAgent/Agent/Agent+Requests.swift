@@ -44,7 +44,9 @@ extension Agent {
             begin(connection) { vault in try Work.give(vault.reader(for: path.name, in: path.collection), 0) }
         case .put(let path, let replacing):
             begin(connection) { vault in
-                let writer = try vault.writer(for: path.name, in: path.collection, replacing: replacing)
+                let besides = path.entry.twins.compactMap(\.record)
+                let writer = try vault.writer(
+                    for: path.name, in: path.collection, replacing: replacing, besides: besides)
                 return ([try Packet(.ready)], .take(writer))
             }
         case .list(let collection):
@@ -57,18 +59,16 @@ extension Agent {
         case .move(let path, let target):
             begin(connection) { [items] _, gate in
                 // A name is what the user is asked by: giving an item that asks another one is a use of it.
-                try items.rename(path.name, in: path.collection, to: target.name, into: target.collection) {
-                    item throws(VaultError) in
-                    try gate.pass(item, path)
-                }
+                try items.rename(
+                    path.name, in: path.collection, to: target.name, into: target.collection, isChecked: true
+                ) { item throws(VaultError) in try gate.pass(item, path) }
                 return ([try Packet(.done)], .rest)
             }
         case .copy(let path, let target):
             begin(connection) { [items] _, gate in
-                try items.copy(path.name, in: path.collection, to: target.name, into: target.collection) {
-                    item throws(VaultError) in
-                    try gate.pass(item, path)
-                }
+                try items.copy(
+                    path.name, in: path.collection, to: target.name, into: target.collection, isChecked: true
+                ) { item throws(VaultError) in try gate.pass(item, path) }
                 return ([try Packet(.done)], .rest)
             }
         case .find(let query, let collection):
@@ -82,7 +82,8 @@ extension Agent {
             }
         case .introduce(let introduction): connection.introduction = introduction
         case .lease, .leases, .revoke: workWithLeases(request, connection)
-        case .item, .putItem, .discard, .trash, .restore, .emptyTrash, .tags: workWithItems(request, connection)
+        case .item, .putItem, .discard, .trash, .restore, .emptyTrash, .tags, .folder:
+            workWithItems(request, connection)
         case .inbox, .acceptInbox, .rejectInbox, .securityLog, .verify: maintain(request, connection)
         case .serveSSH:
             do throws(VaultError) {

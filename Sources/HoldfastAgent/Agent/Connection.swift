@@ -56,6 +56,10 @@ final class Connection {
         /// Seconds that the client wants a lease for.
         var wanted: UInt32?
         var closed: Gate.Closed?
+        /// Whether it may stop at several items: then an error says which one was refused.
+        var isOfSeveral = false
+        /// What was decided on for it: work on several items stops at one after the other.
+        var allowed: [Gate.Closed] = []
     }
 
     init(_ socket: Int32, _ peer: Peer, number: UInt64, now: UInt64) {

@@ -40,10 +40,10 @@ struct AskingClient {
 extension Agent {
     /// As ``begin(_:on:_:)``, for work that may meet something that the user is asked for.
     func begin(
-        _ connection: Connection, wanted: UInt32? = nil,
+        _ connection: Connection, wanted: UInt32? = nil, isOfSeveral: Bool = false,
         behind body: @escaping @Sendable (Vault, Gate) throws -> ([Packet], Completion.Next)
     ) {
-        connection.asking = Connection.Asking(body: body, wanted: wanted)
+        connection.asking = Connection.Asking(body: body, wanted: wanted, isOfSeveral: isOfSeveral)
         begin(connection, Gate(nil), body)
     }
 
@@ -57,8 +57,10 @@ extension Agent {
     /// Does again what stopped, now that it is allowed.
     func goOn(_ number: UInt64, with closed: Gate.Closed) {
         if let connection = connections[number] {
-            guard let asking = connection.asking else { return fail(connection, .lockedMeanwhile) }
-            begin(connection, Gate(closed), asking.body)
+            guard var asking = connection.asking else { return fail(connection, .lockedMeanwhile) }
+            asking.allowed.append(closed)
+            connection.asking = asking
+            begin(connection, Gate(asking.allowed, asks: true), asking.body)
         } else if let client = ssh?.clients[number] {
             guard let asking = client.asking else { return turnAway(number, .lockedMeanwhile) }
             begin(client, Gate(closed), asking.body)
@@ -69,7 +71,11 @@ extension Agent {
 
     /// Ends what stopped.
     func turnAway(_ number: UInt64, _ error: VaultError) {
-        if let connection = connections[number] { fail(connection, error) }
+        if let connection = connections[number] {
+            let asking = connection.asking
+            let name = asking?.isOfSeveral ?? false && error.code == .notAllowed ? asking?.closed?.written : nil
+            fail(connection, name.map { VaultError(.notAllowed, "\($0): \(error.reason)") } ?? error)
+        }
         if let client = ssh?.clients[number] { refuse(client) }
         turnAway(secretCall: number, error)
         endSecretPrompt(number, isDismissed: true)

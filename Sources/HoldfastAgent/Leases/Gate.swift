@@ -23,6 +23,12 @@ final class Gate: Sendable {
             }
         }
 
+        /// As the commands write it.
+        var written: String {
+            if case .item(let path, _) = target { return path.entry.text }
+            return name
+        }
+
         init(target: LeaseTarget, rule: AskRule, tags: [String], name: String) {
             (self.target, self.rule, self.tags, self.name) = (target, rule, tags, name)
         }

@@ -16,6 +16,7 @@ extension Agent {
     func decide(_ closed: Gate.Closed, for client: AskingClient) {
         let request = LeaseRequest(
             asker: client.asker, target: closed.target, rule: closed.rule, tags: closed.tags)
+        connections[client.number]?.asking?.closed = closed
         switch leases.decide(request, clock.now()) {
         case .allow: goOn(client.number, with: closed)
         case .refuse(.gone): turnAway(client.number, .notAllowed("the program that connected has ended"))
@@ -32,7 +33,6 @@ extension Agent {
         let question = Question(
             asker: client.peer.shown(stat), process: client.peer.process, subject: closed.subject, term: term,
             isForwarded: client.isForwarded)
-        connections[client.number]?.asking?.closed = closed
         ssh?.clients[client.number]?.asking?.closed = closed
         secrets?.stop(client.number, at: closed)
         let isTaken = prompts.add(

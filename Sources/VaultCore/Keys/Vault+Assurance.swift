@@ -1,6 +1,6 @@
 internal import KeyStores
 public import VaultFormat
-internal import VaultStorage
+package import VaultStorage
 
 extension Vault {
     /// What the present unlock proved; nil while the vault is locked.
@@ -12,7 +12,7 @@ extension Vault {
 
     /// For what begins before a reader or a writer is there.
     /// - Throws: `locked`, `assuranceTooLow`.
-    func admit(_ collection: String) throws(VaultError) {
+    package func admit(_ collection: String) throws(VaultError) {
         let vault = try gate.enter()
         defer { gate.leave() }
         try vault.keys.admission.check(collection)

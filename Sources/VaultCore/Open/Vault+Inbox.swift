@@ -1,5 +1,5 @@
 internal import SecretMemory
-internal import VaultFormat
+package import VaultFormat
 public import VaultStorage
 
 extension Vault {
@@ -111,12 +111,20 @@ extension Vault {
     public func confirm(
         _ item: String, as name: String? = nil, in collection: String? = nil, replacing: Bool = false
     ) throws(VaultError) -> (name: String, collection: String) {
+        try confirm(item, as: name, in: collection, replacing: replacing, besides: [])
+    }
+
+    /// As ``confirm(_:as:in:replacing:)``.
+    /// - Parameter besides: Places of which none may have a record if this one is new.
+    package func confirm(
+        _ item: String, as name: String?, in collection: String?, replacing: Bool, besides: [RecordName]
+    ) throws(VaultError) -> (name: String, collection: String) {
         let vault = try gate.enter()
         defer { gate.leave() }
         try vault.keys.admission.check(Vault.inboxCollection)
         var place = (name: "", collection: "")
         let released = try vault.queue.join { session throws(VaultError) in
-            place = try session.confirm(item, as: name, in: collection, replacing: replacing)
+            place = try session.confirm(item, as: name, in: collection, replacing: replacing, besides)
         }
         FileStore.remove(released, in: home)
         return place
@@ -141,7 +149,7 @@ extension WriteSession {
     }
 
     fileprivate mutating func confirm(
-        _ item: String, as name: String?, in collection: String?, replacing: Bool
+        _ item: String, as name: String?, in collection: String?, replacing: Bool, _ besides: [RecordName]
     ) throws(VaultError) -> (name: String, collection: String) {
         var found: (fields: RecordFields, label: RecordLabel)?
         let content = try withRecord(collection: Vault.inboxCollection, name: item) {
@@ -160,9 +168,10 @@ extension WriteSession {
         // What a stranger wrote must not become this device's identity.
         guard !Admission.isReserved(place.collection) else { throw .reservedName }
         try admission.check(place.collection)
-        let draft = RecordDraft(
+        var draft = RecordDraft(
             collection: place.collection, name: place.name, replacing: replacing, created: found.fields.created,
             now: found.fields.modified)
+        draft.besides = besides
         // To its own place in the inbox: the item is replaced by its confirmed self.
         let isSamePlace =
             place.name.utf8.elementsEqual(item.utf8)

@@ -62,6 +62,8 @@ package struct RecordDraft {
     package var label: RecordLabel?
     /// When it was written first, where that was in another compartment.
     package var created: Int64?
+    /// Places of which none may have a record if this one is new.
+    package var besides: [RecordName] = []
     /// Milliseconds since 1970.
     let now: Int64
 
@@ -228,6 +230,7 @@ public struct WriteSession: ~Copyable {
             replacing = true
         }
         if draft.moving != nil && isNew && !replacing { throw .recordNotFound }
+        if isNew, !replacing { try requireFree(draft.besides) }
         guard try write(fields, draft, label, content, lookup, replacing: replacing) else { throw .recordExists }
         let term = try state.keys.current.term(lookupKey: lookup, sequence: fields.sequence)
         root.sum.add(term)
@@ -291,6 +294,19 @@ public struct WriteSession: ~Copyable {
             }
         }
         return nil
+    }
+
+    /// - Throws: `recordExists` where there is a record at one of these places.
+    package mutating func requireFree(_ places: [RecordName]) throws(VaultError) {
+        for place in places {
+            for epoch in state.keys.epochs {
+                let lookup = try epoch.lookupKey(collection: place.collection, name: place.name)
+                let isThere = try lookup.withBytes { key throws(VaultError) in
+                    try transaction.withValue(key) { value throws(VaultError) in value != nil }
+                }
+                if isThere { throw .recordExists }
+            }
+        }
     }
 
     /// Whether a record lies under the newest keys.
@@ -420,6 +436,9 @@ extension WriteSession {
 
     /// Number of records.
     package var count: UInt64 { root.count }
+
+    /// The number of the vault's last change before this transaction.
+    package var lastChange: UInt64 { root.transaction }
 
     /// Bytes of the database's pages in use, those that this transaction has written included.
     package func usedBytes() throws(VaultError) -> Int { try transaction.usedBytes() }

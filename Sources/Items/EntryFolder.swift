@@ -1,0 +1,96 @@
+internal import VaultCore
+internal import VaultFormat
+internal import VaultStorage
+
+/// A folder: what stands in front of the names of its entries as they are written. It is the first part, which is a collection or the
+/// beginning of a name of before, and maybe more of them.
+package struct EntryFolder: Sendable, Equatable {
+    package let first: String
+    /// What follows the slash behind that; empty for all of it.
+    package let rest: String
+
+    /// Nil for parts that are longer than any stored one.
+    package init?(first: String, rest: String) {
+        guard first.utf8.count <= RecordName.maximumCollectionSize, rest.utf8.count <= RecordName.maximumNameSize else {
+            return nil
+        }
+        self.first = first
+        self.rest = rest
+    }
+
+    /// Reads a path that ends with a slash.
+    /// - Returns: Nil for another text, and for one that names no folder.
+    package init?(parsing text: String) {
+        guard let (first, rest) = PathReading(text).folder else { return nil }
+        self.init(first: first, rest: rest)
+    }
+
+    /// By their bytes, as paths.
+    package static func == (left: EntryFolder, right: EntryFolder) -> Bool {
+        left.first.utf8.elementsEqual(right.first.utf8) && left.rest.utf8.elementsEqual(right.rest.utf8)
+    }
+
+    /// As it is typed, with the slash at its end.
+    package var text: String {
+        let first = first.isEmpty ? "\\-" : PathText.escaped(first, slash: "\\/")
+        return first + "/" + (rest.isEmpty ? "" : PathText.escaped(rest) + "/")
+    }
+
+    /// Whether it is another one or lies in it.
+    package func isWithin(_ other: EntryFolder) -> Bool {
+        guard first.utf8.elementsEqual(other.first.utf8) else { return false }
+        return other.rest.isEmpty || (rest + "/").utf8.starts(with: (other.rest + "/").utf8)
+    }
+
+    /// The folder in it that has the last part of another one.
+    package func appending(lastOf other: EntryFolder) -> EntryFolder? {
+        let all = other.rest.isEmpty ? other.first : other.rest
+        let last = all.utf8.split(separator: UInt8(ascii: "/")).last.map { String(decoding: $0, as: UTF8.self) } ?? all
+        return EntryFolder(first: first, rest: rest.isEmpty ? last : rest + "/" + last)
+    }
+
+    /// The place of a new entry in it.
+    /// - Throws: `invalidName` as ``EntryPath/init(new:)``; also for a place that is Holdfast's own.
+    func place(of remainder: String) throws(VaultError) -> EntryPath {
+        let place = try EntryPath(new: text + PathText.escaped(remainder))
+        guard !place.isReserved else {
+            throw VaultError(.invalidName, "the collection '\(place.collection)' is Holdfast's own")
+        }
+        return place
+    }
+}
+
+extension EntryNames {
+    /// Whether an entry is in a folder.
+    package func has(_ folder: EntryFolder) -> Bool { all.contains { has($0, in: folder) } }
+
+    /// Whether it is in that folder.
+    package func has(_ entry: EntryPath, in folder: EntryFolder) -> Bool { remainder(of: entry, in: folder) != nil }
+
+    /// What of an entry's name, as it is written, stands behind a folder; nil where it is not in it. An address with slashes is one part,
+    /// and what is Holdfast's own is in no folder.
+    func remainder(of entry: EntryPath, in folder: EntryFolder) -> String? {
+        guard !entry.isReserved, let place = split(entry), place.collection.utf8.elementsEqual(folder.first.utf8) else {
+            return nil
+        }
+        guard !folder.rest.isEmpty else { return place.name }
+        let front = folder.rest + "/"
+        guard place.name.utf8.starts(with: front.utf8), place.name.utf8.count > front.utf8.count,
+            !place.name.isAddress
+        else { return nil }
+        return String(decoding: place.name.utf8.dropFirst(front.utf8.count), as: UTF8.self)
+    }
+
+    /// The first part of an entry's name as it is written, and the rest; nil where there is no other.
+    private func split(_ entry: EntryPath) -> EntryPath? {
+        guard entry.collection == Vault.defaultCollection, let other = entry.other else {
+            return entry.collection == Vault.defaultCollection ? nil : entry
+        }
+        return contains(other) ? entry : other
+    }
+}
+
+extension String {
+    /// Whether a name is an address such as git's, whose slashes make no folders.
+    fileprivate var isAddress: Bool { utf8.contains(UInt8(ascii: ":")) && contains("://") }
+}

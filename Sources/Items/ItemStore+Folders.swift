@@ -1,0 +1,77 @@
+internal import VaultCore
+internal import VaultFormat
+package import VaultStorage
+internal import SystemCalls
+
+extension ItemStore {
+    /// Does something with all entries of a folder, or with all records of before, in one transaction: all or nothing.
+    /// - Parameters:
+    ///   - digest: Of the plan that the user has seen (``FolderPlan/digest``).
+    ///   - admit: Told each item that gets another name or is copied, and where it is, in the transaction; what it throws ends that.
+    /// - Returns: How many entries it was done with.
+    /// - Throws: `busy` where the entries are others by now, and then nothing is done; `assuranceTooLow` for a folder or a target that this
+    ///   unlock does not reach; what `admit` and writing can throw.
+    package func change(
+        _ action: FolderAction, seen digest: [UInt8],
+        admitting admit: (borrowing Item, EntryPath) throws(VaultError) -> Void = { _, _ in }
+    ) throws(VaultError) -> Int {
+        for folder in [action.source, action.target] {
+            if let folder { try vault.admit(folder.first) }
+        }
+        for _ in 0..<ItemStore.tries {
+            // Read before the names: a change in between is noticed in the transaction.
+            let change = try vault.lastChange()
+            let plan = FolderPlan(action, try vault.records())
+            guard plan.isPossible, plan.digest == digest else { throw .changedFolder }
+            if try apply(plan, action, since: change, admit) { return plan.changes.count }
+        }
+        throw .changedFolder
+    }
+
+    private static let tries = 16
+
+    /// - Returns: False where another program wrote since the plan was made; then nothing was done.
+    private func apply(
+        _ plan: FolderPlan, _ action: FolderAction, since change: UInt64,
+        _ admit: (borrowing Item, EntryPath) throws(VaultError) -> Void
+    ) throws(VaultError) -> Bool {
+        let now = WallClock.milliseconds
+        var old: [Trashed] = []
+        if case .discard = action { old = try expired(now: now) }
+        var isDone = false
+        do {
+            try vault.write(isRepeatable: true) { session in
+                isDone = session.lastChange == change
+                guard isDone else { return }
+                try remove(old, in: &session)
+                for change in plan.changes { try session.apply(change, action, now: now, admit) }
+            }
+        } catch { throw VaultError(any: error) }
+        return isDone
+    }
+}
+
+extension WriteSession {
+    fileprivate mutating func apply(
+        _ change: FolderPlan.Change, _ action: FolderAction, now: Int64,
+        _ admit: (borrowing Item, EntryPath) throws(VaultError) -> Void
+    ) throws(VaultError) {
+        let entry = change.entry
+        switch (action, change.target) {
+        case (.move, let target?), (.adopt, let target?):
+            try self.admit(entry.name, entry.collection) { item throws(VaultError) in try admit(item, entry) }
+            try rename(entry.name, in: entry.collection, to: target.name, in: target.collection, replacing: false)
+        case (.copy, let target?):
+            try self.admit(entry.name, entry.collection) { item throws(VaultError) in try admit(item, entry) }
+            try copy(entry, to: target)
+        case (.discard(_, let lifetime), _): try trash(entry.name, entry.collection, lifetime, now: now)
+        case (.remove, _): try delete(entry.name, in: entry.collection)
+        case (.move, nil), (.copy, nil), (.adopt, nil): break
+        }
+    }
+}
+
+extension VaultError {
+    static let changedFolder = VaultError(
+        .busy, "the entries were changed meanwhile by another program; look again, nothing was done")
+}
