@@ -52,7 +52,7 @@ enum FrontPage {
             commands: [
                 .move, .copyRecord, .put, .get, .tagList, .tagAdd, .tagRemove, .historyList, .historyRestore,
                 .trashList,
-                .trashRestore, .trashEmpty, .inboxList, .inboxAccept, .inboxReject,
+                .trashRestore, .trashEmpty, .inboxList, .inboxAccept, .inboxReject, .adoptNames,
             ]),
         .init(
             title: "What unlocks it",

@@ -91,7 +91,7 @@ private func addItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
         if let website = item.field(.url), openCount == 0 { try item.move(website, to: item.fields.count - 1) }
     }
     try access.add(item, as: record)
-    Output.remark("Added \(record.written).")
+    Output.remark("Added \(access.told(record.path)).")
     return .done
 }
 

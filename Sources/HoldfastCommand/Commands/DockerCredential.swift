@@ -128,7 +128,8 @@ private struct DockerAccounts {
     /// The users of all registries. What has no user name is no account.
     func list() throws(CommandError) {
         var users: [String: JSON] = [:]
-        for path in try access.paths() where path.collection.utf8.elementsEqual(collection.utf8) {
+        for info in try access.infos() where info.collection.utf8.elementsEqual(collection.utf8) {
+            guard let path = RecordPath(info.entry) else { continue }
             let item = try access.item(path)
             guard !item.isOfSecretService, let field = item.field("username"), item.field("password") != nil else {
                 continue

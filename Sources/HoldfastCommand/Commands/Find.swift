@@ -37,6 +37,6 @@ private func findRecords(_ arguments: Arguments) throws(CommandError) -> ExitCod
         return .done
     }
     // How a name is written depends on all of them.
-    let names = EntryNames(try access.paths().map(\.entry))
+    let names = EntryNames(try access.infos().map(\.entry))
     return try showRecords(Array(zip(found, names.written(found.map(\.info.entry)))), arguments)
 }

@@ -91,7 +91,8 @@ private func acceptItem(_ arguments: Arguments) throws(CommandError) -> ExitCode
             try agent.accept(acceptance)
         } own: { (_, vault) throws(VaultError) in
             try vault.confirm(
-                item, as: acceptance.name, in: acceptance.collection, replacing: acceptance.isReplacing)
+                item, as: name, in: collection, replacing: acceptance.isReplacing,
+                besides: EntryPath(collection: collection, name: name).twins.compactMap(\.record))
         }
     } catch {
         throw explained(error, item, name, collection)
@@ -99,7 +100,9 @@ private func acceptItem(_ arguments: Arguments) throws(CommandError) -> ExitCode
     if arguments[Options.json] {
         try Output.write(.object(["collection": .text(place.collection), "name": .text(place.name)]))
     } else {
-        Output.remark("Accepted as \(EntryPath(collection: place.collection, name: place.name).text).")
+        let path = RecordPath(collection: place.collection, name: place.name)
+        let written = path.map(access.told)
+        Output.remark("Accepted as \(written ?? Escaping.name(place.name)).")
     }
     return .done
 }

@@ -64,10 +64,14 @@ struct ListedRecord {
 
 private func listRecords(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     if arguments[Options.open] { return try OpenItems.list(arguments) }
-    let access = ItemAccess(arguments)
+    return try list(arguments.places.first, ItemAccess(arguments))
+}
+
+/// - Parameter folder: Only what is in it.
+func list(_ folder: String?, _ access: ItemAccess) throws(CommandError) -> ExitCode {
+    let arguments = access.arguments
     let all = try access.records()
-    let first =
-        arguments[Options.onlyCollection] ?? arguments.places.first?.split(separator: "/").first.map(String.init)
+    let first = arguments[Options.onlyCollection] ?? folder?.split(separator: "/").first.map(String.init)
     // What asks for a better unlock is refused, not left out, where it was named.
     if let first, first.utf8.count <= RecordName.maximumCollectionSize { try access.requireReach(of: first) }
     // How each is written depends on all.
@@ -76,9 +80,12 @@ private func listRecords(_ arguments: Arguments) throws(CommandError) -> ExitCod
     if let collection = arguments[Options.onlyCollection] {
         listed = listed.filter { $0.0.info.entry.isBelow(collection) }
     }
-    if var folder = arguments.places.first {
+    if var folder {
         while folder.hasSuffix("/") { folder.removeLast() }
-        listed = listed.filter { $0.0.info.entry.isIn(folder: folder) }
+        let typed = EntryFolder(parsing: folder + "/")
+        listed = listed.filter { record, _ in
+            record.info.entry.isIn(folder: folder) || typed.map { names.has(record.info.entry, in: $0) } ?? false
+        }
         guard !listed.isEmpty else {
             throw CommandError(
                 .notFound, code: VaultError.Code.recordNotFound.description,
@@ -91,7 +98,7 @@ private func listRecords(_ arguments: Arguments) throws(CommandError) -> ExitCod
 
 extension ItemAccess {
     /// - Throws: `assuranceTooLow` for a collection that this unlock does not reach.
-    fileprivate func requireReach(of collection: String) throws(CommandError) {
+    func requireReach(of collection: String) throws(CommandError) {
         try run { agent throws(VaultError) in
             _ = try agent.list(collection)
         } own: { (_, vault) throws(VaultError) in

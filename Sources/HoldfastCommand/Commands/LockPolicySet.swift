@@ -1,5 +1,7 @@
 internal import CommandLineArguments
 internal import Holdfast
+internal import HoldfastAgent
+internal import Items
 
 extension Place {
     fileprivate static let settings = Place(
@@ -39,6 +41,7 @@ private func setPolicy(_ arguments: Arguments) throws(CommandError) -> ExitCode 
         Output.remark("The policy already has these settings. Nothing was changed.")
         return .done
     }
+    tellEarlierNames(policy, status.policy, arguments)
     try Unlocking.refuseChangeEarly(vault)
     if status.hasPIN, policy.attemptLimit != status.policy.attemptLimit {
         Output.note(
@@ -57,6 +60,25 @@ private func setPolicy(_ arguments: Arguments) throws(CommandError) -> ExitCode 
     for issue in after.issues(changed) { Output.note("\(issue.severity): \(issue.words)") }
     Output.remark("The policy was changed.")
     return .done
+}
+
+/// Says which entries a new minimum is not in effect for, as far as an open agent knows them: those that are written below the collection and
+/// are in another one.
+private func tellEarlierNames(_ policy: VaultPolicy, _ before: VaultPolicy, _ arguments: Arguments) {
+    let new = policy.collectionMinima.keys.filter { policy.collectionMinima[$0] != before.collectionMinima[$0] }
+    guard !new.isEmpty, let agent = try? AgentAccess.connect(arguments), let records = try? agent.list(nil) else {
+        return
+    }
+    let names = EntryNames(records.map(\.entry))
+    for folder in new.sorted().compactMap({ EntryFolder(first: $0, rest: "") }) {
+        let others = names.all.filter {
+            names.has($0, in: folder) && !$0.collection.utf8.elementsEqual(folder.first.utf8)
+        }
+        guard !others.isEmpty else { continue }
+        Output.note(
+            "the minimum will not be in effect for \(ItemNames.several(names.written(others))); holdfast vault adopt-names, before "
+                + "this, moves them to the collection")
+    }
 }
 
 /// Changes rules unless that brings an error that was not there before.

@@ -5,7 +5,7 @@ internal import HoldfastAgent
 
 extension Place {
     fileprivate static let newName = Place(
-        name: "NEW", kind: .text, help: "The new name, with its folder; behind FOLDER/ the last part stays.")
+        name: "NEW", kind: .text, help: "The new name, with its folder; in FOLDER/ the last part of the old one stays.")
 }
 
 extension Options {
@@ -18,20 +18,25 @@ extension Command {
         "mv", synonyms: ["move", "rename"], summary: "rename an entry, or move it to another folder",
         details: [
             "Content and time of creation stay, and nothing is ever without a name in between. An existing record is never "
-                + "replaced."
+                + "replaced.",
+            "FOLDER/ with its slash as the old name means all that is in it: it goes into the new folder if that is there, and else gets its "
+                + "name. All of it is moved, or nothing. On a terminal it is asked for.",
         ],
         example: "holdfast mv mail logins/mail",
         places: [.recordName, .newName],
-        options: [Options.collection.option, Options.toCollection.option] + Options.unlocking, run: moveRecord)
+        options: [Options.yes.option, Options.collection.option, Options.toCollection.option] + Options.unlocking,
+        run: moveRecord)
 
     static let copyRecord = Command(
         "cp", synonyms: ["duplicate"], summary: "copy an entry",
         details: [
-            "An existing record is never replaced. A value of more than 1 MiB is copied with holdfast get and holdfast put."
+            "An existing record is never replaced. A value of more than 1 MiB is copied with holdfast get and holdfast put.",
+            "FOLDER/ with its slash as the old name means all that is in it, as with holdfast mv.",
         ],
         example: "holdfast cp wifi wifi-guests",
         places: [.recordName, .newName],
-        options: [Options.collection.option, Options.toCollection.option] + Options.unlocking, run: duplicateRecord)
+        options: [Options.yes.option, Options.collection.option, Options.toCollection.option] + Options.unlocking,
+        run: duplicateRecord)
 }
 
 private func moveRecord(_ arguments: Arguments) throws(CommandError) -> ExitCode {
@@ -39,9 +44,10 @@ private func moveRecord(_ arguments: Arguments) throws(CommandError) -> ExitCode
         try access.run(changes: true) { agent throws(VaultError) in
             try agent.move(path, to: target.path)
         } own: { (items, _) throws(VaultError) in
-            try items.rename(path.name, in: path.collection, to: target.path.name, into: target.path.collection)
+            try items.rename(
+                path.name, in: path.collection, to: target.path.name, into: target.path.collection, isChecked: true)
         }
-        Output.remark("Now \(target.written).")
+        Output.remark("Now \(access.told(target.path)).")
     }
 }
 
@@ -50,9 +56,10 @@ private func duplicateRecord(_ arguments: Arguments) throws(CommandError) -> Exi
         try access.run(changes: true) { agent throws(VaultError) in
             try agent.copy(path, to: target.path)
         } own: { (items, _) throws(VaultError) in
-            try items.copy(path.name, in: path.collection, to: target.path.name, into: target.path.collection)
+            try items.copy(
+                path.name, in: path.collection, to: target.path.name, into: target.path.collection, isChecked: true)
         }
-        Output.remark("Copied to \(target.written).")
+        Output.remark("Copied to \(access.told(target.path)).")
     }
 }
 
@@ -63,8 +70,9 @@ private func change(
     let access = ItemAccess(arguments)
     let new = arguments[place: 1]
     // What cannot be is refused before anything is asked for.
-    if !access.isLiteral, !arguments.contains(Options.toCollection.option), !new.hasSuffix("/") {
-        _ = try ItemNames.new(new)
+    if !access.isLiteral, !arguments.contains(Options.toCollection.option) {
+        if let work = try FolderWork(arguments[place: 0], access) { return try work.place(new, isMoved: isMoved) }
+        if !new.hasSuffix("/") { _ = try ItemNames.new(new) }
     }
     // Whether the new name is free depends on what is there.
     let record = try access.resolve(arguments[place: 0], naming)

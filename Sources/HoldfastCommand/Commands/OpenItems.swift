@@ -117,7 +117,7 @@ enum OpenItems {
     }
 
     /// All of standard input, or one typed line.
-    private static func value(for record: String) throws(CommandError) -> SecretBytes {
+    static func value(for record: String) throws(CommandError) -> SecretBytes {
         var buffer = try secret(Vault.largestInlineValue + 1)
         if Descriptors.isTerminal(STDIN_FILENO) {
             guard let terminal = Terminal() else { throw .usage("there is no terminal to ask for the value") }

@@ -15,7 +15,7 @@ extension Command {
         "put", synonyms: ["set", "store", "save", "insert"], summary: "store a value from standard input",
         details: [
             "Stores everything from standard input, any bytes of any size. On a terminal it prompts for one line, "
-                + "which is not shown. An existing value is replaced only with --replace.",
+                + "which is not shown. An existing value is replaced only with --replace; its tags stay.",
             "With --open nothing is unlocked: the value, at most 1 MiB, can be read by anyone who can read the "
                 + "vault's folder, and moves to the inbox at the next unlock. With --write-only as well, only the "
                 + "unlocked vault can read it.",
@@ -36,7 +36,23 @@ private func putValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let access = ItemAccess(arguments)
     let record = try access.target(arguments[place: 0])
     let path = record.path
-    let size = try ItemNames.explaining(record) { () throws(CommandError) in
+    if isReplacing, try access.isItem(path) {
+        return try replaceField(record, access)
+    }
+    let size: UInt64
+    do throws(CommandError) { size = try store(record, access, isReplacing: isReplacing) } catch {
+        guard error.code == VaultError.Code.recordExists.description else { throw error }
+        throw try access.explained(error, record)
+    }
+    Output.remark("Stored \(access.told(path)), \(Format.size(size)).")
+    return .done
+}
+
+private func store(
+    _ record: NamedRecord, _ access: ItemAccess, isReplacing: Bool
+) throws(CommandError) -> UInt64 {
+    let (arguments, path) = (access.arguments, record.path)
+    return try ItemNames.explaining(record) { () throws(CommandError) in
         if !access.isOpen {
             let size = try AgentAccess.use(arguments) { agent, session in
                 session.changes = true
@@ -51,11 +67,49 @@ private func putValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
         }
         let vault = try access.open().vault
         return try putInput(record) { source in
-            try vault.put(path.name, in: path.collection, replacing: isReplacing, from: source)
+            try vault.put(
+                path.name, in: path.collection, replacing: isReplacing,
+                besides: path.entry.twins.compactMap(\.record), from: source)
         }
     }
-    Output.remark("Stored \(record.written), \(Format.size(size)).")
+}
+
+/// The value of an item that is a plain one but for its tags: those stay.
+private func replaceField(_ record: NamedRecord, _ access: ItemAccess) throws(CommandError) -> ExitCode {
+    let found = FoundItem(record: record, item: try access.item(record.path))
+    guard found.item.kind == .value, found.item.field(ItemStore.plainLabel) != nil else {
+        throw CommandError(
+            .failure, code: VaultError.Code.isItem.description,
+            "'\(record.written)' is a \(found.item.kind.word) with fields, not a plain value",
+            advice: "holdfast edit changes them")
+    }
+    let value = try OpenItems.value(for: record.written)
+    try access.change(found) { item throws(CommandError) in
+        guard let field = item.field(ItemStore.plainLabel) else {
+            throw .failure(VaultError.Code.busy.description, "the value is gone; look again")
+        }
+        try vaultCall { try item.set(field, value) }
+    }
+    Output.remark("Stored \(record.written), \(Format.size(UInt64(value.count))).")
     return .done
+}
+
+extension ItemAccess {
+    fileprivate func isItem(_ path: RecordPath) throws(CommandError) -> Bool {
+        do throws(CommandError) {
+            return try infos().contains { $0.isItem && $0.entry == path.entry }
+        } catch {
+            guard error.code == VaultError.Code.damaged.description else { throw error }
+            return false
+        }
+    }
+
+    /// Why a new place is taken, where it is another entry that can be read as it.
+    fileprivate func explained(_ error: CommandError, _ record: NamedRecord) throws(CommandError) -> CommandError {
+        let names = try names()
+        guard !names.contains(record.path.entry), let taken = names.taking(record.path.entry) else { return error }
+        return ItemNames.taken(names.record(taken))
+    }
 }
 
 /// Hands the value to `store` as it is asked for: only once the vault has agreed to take it.

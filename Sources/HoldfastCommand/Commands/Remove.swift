@@ -5,6 +5,7 @@ internal import HoldfastAgent
 
 extension Options {
     static let forGood = Flag("for-good", "Remove it at once, without the trash.")
+    static let recursive = Flag("recursive", "Remove all that is in a folder, FOLDER/ with its slash.", short: "r")
     static let days = NumberOption("days", 0...3650, default: 30, help: "Keep an item in the trash for so many days")
 }
 
@@ -12,12 +13,15 @@ extension Command {
     static let remove = Command(
         "rm", synonyms: ["remove", "delete", "del", "erase"], summary: "move an entry to the trash",
         details: [
-            "Moves an entry to the trash, where holdfast trash restore finds it. Earlier backups still contain it. A name that is not complete removes nothing before you have said yes."
+            "Moves an entry to the trash, where holdfast trash restore finds it. Earlier backups still contain it. A name that is not complete removes nothing before you have said yes.",
+            "With --recursive, FOLDER/ with its slash means all that is in it; without a terminal to ask on, that takes --yes too. All of it "
+                + "is removed, or nothing.",
         ],
         example: "holdfast rm logins/mail",
         places: [.recordName],
         options: [
-            Options.collection.option, Options.forGood.option, Options.days.option, Options.open.option,
+            Options.recursive.option, Options.yes.option, Options.collection.option, Options.forGood.option,
+            Options.days.option, Options.open.option,
         ] + Options.unlocking,
         run: removeRecord)
 }
@@ -28,6 +32,12 @@ private func removeRecord(_ arguments: Arguments) throws(CommandError) -> ExitCo
     let isForGood = arguments[Options.forGood]
     guard !isForGood || !arguments.contains(Options.days.option) else {
         throw .usage("use only one of --for-good and --days")
+    }
+    if let work = try FolderWork(arguments[place: 0], access) {
+        guard arguments[Options.recursive] else {
+            throw .usage("'\(work.folder.text)' is a folder; --recursive removes all that is in it")
+        }
+        return try work.remove(days: isForGood ? nil : arguments[Options.days])
     }
     return try access.naming(arguments[place: 0], .asked("Remove")) { record throws(CommandError) in
         var isKept = false

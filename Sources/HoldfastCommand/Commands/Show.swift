@@ -17,6 +17,7 @@ extension Command {
                 + "field that it names.",
             "Part of a name is enough, in any case of letters, as long as only one entry is meant; of several you choose one. A plain value has one "
                 + "field, value.",
+            "Of a folder, what is in it is listed on a terminal.",
             "With --field the bytes are written as they were stored, without a line feed. On a terminal, control characters are "
                 + "shown as \\u{...} and the last line is ended; --raw writes the bytes as they are there too. A file's field "
                 + "gives the content of the file.",
@@ -32,7 +33,14 @@ extension Command {
 
 private func showItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     if arguments[Options.raw], arguments[Options.field] == nil { throw .usage("--raw requires --field") }
-    let found = try ItemAccess(arguments).find(arguments[place: 0])
+    let access = ItemAccess(arguments)
+    let found: FoundItem
+    do throws(CommandError) { found = try access.find(arguments[place: 0], .partOrFolder) } catch {
+        guard error.code == ItemNames.folderCode, ItemNames.isSeen, arguments[Options.field] == nil,
+            !arguments[Options.json]
+        else { throw error }
+        return try list(arguments[place: 0], access)
+    }
     if let label = arguments[Options.field] {
         guard !arguments[Options.json] else { throw .usage("use only one of --field and --json") }
         try found.item.withNamed(label) { bytes throws(CommandError) in

@@ -54,13 +54,9 @@ private func listTrash(_ arguments: Arguments) throws(CommandError) -> ExitCode 
         return .done
     }
     var table = Table(["NAME", "REMOVED", "KEPT UNTIL"])
-    var count: [EntryPath: Int] = [:]
-    for (entry, name) in zip(trash, EntryNames(Set(trash.map(\.entry))).written(trash.map(\.entry))) {
-        // Of several of one name, the older ones get a number, by which they are restored.
-        count[entry.entry, default: 0] += 1
-        let number = count[entry.entry].map { $0 > 1 ? "#\($0)" : "" } ?? ""
+    for (entry, name) in zip(trash, TrashNames(trash).written) {
         table.append([
-            name + number, Format.localTime(milliseconds: entry.moved), Format.localTime(milliseconds: entry.expires),
+            name, Format.localTime(milliseconds: entry.moved), Format.localTime(milliseconds: entry.expires),
         ])
     }
     if Descriptors.isTerminal(STDOUT_FILENO) { table.fit(Terminal.columns(STDOUT_FILENO), cutting: [0]) }
@@ -75,25 +71,23 @@ extension ItemAccess {
         _ text: String, takesNumber: Bool
     ) throws(CommandError) -> (entry: TrashEntry, older: Int) {
         let all = try trash()
-        let names = EntryNames(all.map(\.entry))
-        var (text, number) = (text, 1)
-        if takesNumber, let sign = text.lastIndex(of: "#"), let named = Int(text[text.index(after: sign)...]),
-            named > 0, !isLiteral, names.entry(text) == nil
-        {
-            (text, number) = (String(text[..<sign]), named)
+        let names = TrashNames(all)
+        let found: [TrashEntry]
+        if isLiteral {
+            let place = EntryPath(collection: arguments[Options.collection] ?? "", name: text)
+            found = all.filter { $0.entry == place }
+        } else {
+            found = names.meant(by: text, takesNumber: takesNumber).map { all[$0] }
         }
-        let place =
-            isLiteral ? EntryPath(collection: arguments[Options.collection] ?? "", name: text) : names.entry(text)
-        let found = all.filter { $0.entry == place }
-        guard found.count >= number else {
-            let near = Suggestion.nearest(to: text, among: names.written())
+        guard let first = found.first else {
+            let near = Suggestion.nearest(to: text, among: names.written)
             throw CommandError(
                 .notFound, code: VaultError.Code.recordNotFound.description,
                 "no entry '\(Escaping.name(text))' in the trash",
                 advice: near.map { "did you mean \(ShellWord.always($0))?" }
                     ?? "holdfast trash list shows what is there")
         }
-        return (found[number - 1], found.count - number)
+        return (first, found.count - 1)
     }
 }
 
@@ -114,7 +108,8 @@ private func restoreItem(_ arguments: Arguments) throws(CommandError) -> ExitCod
         error.advice = "give it another name with --as"
         throw error
     }
-    let written = target?.entry.text ?? entry.entry.text
+    let restored = (target ?? RecordPath(entry.entry)).map(access.told)
+    let written = restored ?? entry.entry.text
     let rest = older > 0 ? " \(Format.count(older, "older one")) of this name left in the trash." : ""
     Output.remark("Restored \(written).\(rest)")
     return .done

@@ -2,6 +2,7 @@ internal import AgentMessages
 internal import CommandLineArguments
 internal import Holdfast
 internal import HoldfastAgent
+internal import Items
 
 /// The items of the vault that a command works on: through the agent while that is open, otherwise in the vault, which this
 /// process opens once. If the agent locks between two calls, the next one asks for the passcode, so that nothing is lost.
@@ -17,14 +18,13 @@ final class ItemAccess {
     }
 
     /// Everything but the trash.
-    func paths() throws(CommandError) -> [RecordPath] {
-        if let listed { return listed.compactMap { RecordPath($0.entry) } }
-        let records = try run { agent throws(VaultError) in
+    func infos() throws(CommandError) -> [Vault.RecordInfo] {
+        if let listed { return listed }
+        return try run { agent throws(VaultError) in
             try agent.list(nil)
-        } own: { (items, vault) throws(VaultError) in
+        } own: { (_, vault) throws(VaultError) in
             try vault.records()
         }
-        return records.compactMap { RecordPath($0.entry) }
     }
 
     /// An item, or a plain value as one.
@@ -42,7 +42,7 @@ final class ItemAccess {
             try run(changes: true) { agent throws(VaultError) in
                 try agent.put(item, as: record.path, replacing: nil)
             } own: { (items, _) throws(VaultError) in
-                try items.add(item, as: record.path.entry)
+                try items.add(item, asNew: record.path.entry)
             }
         }
     }
@@ -87,6 +87,16 @@ final class ItemAccess {
         }
     }
 
+    /// Does something with all entries of a folder, or with all records of before.
+    /// - Parameter plan: What the user has seen of it.
+    func change(_ action: FolderAction, seen plan: FolderPlan) throws(CommandError) {
+        _ = try run(changes: true) { agent throws(VaultError) in
+            try agent.change(action, seen: plan.digest)
+        } own: { (items, _) throws(VaultError) in
+            try items.change(action, seen: plan.digest)
+        }
+    }
+
     /// What is in the trash, the latest first.
     func trash() throws(CommandError) -> [TrashEntry] {
         try run { agent throws(VaultError) in
@@ -107,7 +117,7 @@ final class ItemAccess {
             try run(changes: true) { agent throws(VaultError) in
                 try agent.restore(entry.key, as: target)
             } own: { (items, _) throws(VaultError) in
-                try items.restore(ItemAccess.find(entry, items), as: target?.entry)
+                try items.restore(ItemAccess.find(entry, items), as: target?.entry, isChecked: true)
             }
         }
     }

@@ -3,6 +3,7 @@ internal import CommandLineArguments
 internal import FaceMessages
 internal import Faces
 internal import Holdfast
+internal import HoldfastAgent
 internal import Items
 internal import SystemCalls
 
@@ -39,6 +40,8 @@ extension TrashEntry {
 enum Naming {
     /// What is shown and copied: parts of a name, as long as only one record is meant.
     case part
+    /// As ``part``; a folder's whole name means the folder.
+    case partOrFolder
     /// What a program may be waiting for: as ``part`` on a terminal, else nothing but the whole name.
     case partOnTerminal
     /// What is changed: as ``part`` on a terminal, else the last parts of a name.
@@ -49,10 +52,24 @@ enum Naming {
     /// - Parameter isSeen: Whether somebody sees which record is taken.
     func limit(isSeen: Bool) -> EntryNames.Nearness? {
         switch self {
-        case .part: isSeen ? .middle : .beginning
+        case .part, .partOrFolder: isSeen ? .middle : .beginning
         case .partOnTerminal, .asked: isSeen ? .middle : nil
         case .lastPart: isSeen ? .middle : .lastPart
         }
+    }
+
+    /// Whether nothing is changed.
+    fileprivate var reads: Bool {
+        switch self {
+        case .part, .partOrFolder, .partOnTerminal: true
+        case .lastPart, .asked: false
+        }
+    }
+
+    /// Whether what it finds is called by its name in what follows.
+    fileprivate var tells: Bool {
+        if case .partOnTerminal = self { return false }
+        return true
     }
 }
 
@@ -64,8 +81,13 @@ extension ItemAccess {
     func naming<R: ~Copyable>(
         _ text: String, _ naming: Naming, _ body: (NamedRecord) throws(CommandError) -> R
     ) throws(CommandError) -> R {
-        if let first = try record(as: text) {
-            do throws(CommandError) { return try body(first) } catch {
+        if var first = try record(as: text) {
+            if naming.tells { first = try exact(first) }
+            do throws(CommandError) {
+                let result = try body(first)
+                if naming.reads { tellOther(text, first) }
+                return result
+            } catch {
                 guard error.code == VaultError.Code.recordNotFound.description else { throw error }
                 if isLiteral { throw ItemNames.named(error, first) }
             }
@@ -144,6 +166,41 @@ extension ItemAccess {
         return NamedRecord(path)
     }
 
+    /// A record as it is written: whether one of before can be written shorter depends on another one, and only then is anything read.
+    func exact(_ record: NamedRecord) throws(CommandError) -> NamedRecord {
+        let entry = record.path.entry
+        guard entry.collection == Options.defaultCollection, entry.other != nil else { return record }
+        do throws(CommandError) {
+            let names = try names()
+            return names.contains(entry) ? names.record(entry) : record
+        } catch {
+            // One record that cannot be read keeps nobody from another one.
+            guard error.code == VaultError.Code.damaged.description else { throw error }
+            return record
+        }
+    }
+
+    /// How a record that was just stored is written, for a remark.
+    func told(_ path: RecordPath) -> String {
+        let record = NamedRecord(path)
+        guard Descriptors.isTerminal(STDERR_FILENO) else { return record.written }
+        return (try? exact(record))?.written ?? record.written
+    }
+
+    /// Where a text means a second entry, which another one went before, says how that is named.
+    private func tellOther(_ text: String, _ first: NamedRecord) {
+        guard ItemNames.isSeen, !isLiteral, let other = EntryPath.places(of: text).last, other != first.path.entry
+        else {
+            return
+        }
+        let isThere = try? run { agent throws(VaultError) in
+            try agent.list(Options.defaultCollection).contains { $0.entry == other }
+        } own: { (_, vault) throws(VaultError) in
+            try vault.contains(other.name, in: other.collection)
+        }
+        if isThere ?? false { Output.remark("\(other.text) is another one.") }
+    }
+
     /// Whether the collection was named for itself: then a name is what it is, to the byte.
     var isLiteral: Bool { arguments.contains(Options.collection.option) }
 
@@ -155,12 +212,17 @@ extension ItemAccess {
         return EntryPath(parsing: text).flatMap(RecordPath.init).map { NamedRecord($0) }
     }
 
-    func names() throws(CommandError) -> EntryNames { EntryNames(try paths().map(\.entry)) }
+    func names() throws(CommandError) -> EntryNames { EntryNames(try infos().map(\.entry)) }
 
     /// The record that a text means which is no record's as it is.
     private func choose(_ text: String, _ naming: Naming) throws(CommandError) -> NamedRecord {
         let names = try names()
         if let entry = names.entry(text) { return names.record(entry) }
+        if case .partOrFolder = naming, let folder = EntryFolder(parsing: text.hasSuffix("/") ? text : text + "/"),
+            names.has(folder)
+        {
+            throw ItemNames.isFolder(folder)
+        }
         return try choose(text, naming, among: names)
     }
 
@@ -185,7 +247,7 @@ extension ItemAccess {
 }
 
 extension EntryNames {
-    fileprivate func record(_ entry: EntryPath) -> NamedRecord {
+    func record(_ entry: EntryPath) -> NamedRecord {
         // What is listed is what a record can be called.
         NamedRecord(RecordPath(entry) ?? RecordPath(collection: "", name: "-")!, written: entry.shortest(among: self))
     }
@@ -196,8 +258,6 @@ extension EntryNames {
             RecordPath(entry).map { NamedRecord($0, written: text) }
         }
     }
-
-    fileprivate func contains(_ entry: EntryPath) -> Bool { all.contains(entry) }
 
     /// The error for a text that means nothing, with what may have been meant.
     fileprivate func missing(_ text: String) -> CommandError {
@@ -272,6 +332,22 @@ enum ItemNames {
             .failure, code: VaultError.Code.recordExists.description, "there is already an entry '\(record.written)'",
             advice: "choose another name, or change it with holdfast edit")
     }
+
+    static let folderCode = "isFolder"
+
+    static func isFolder(_ folder: EntryFolder) -> CommandError {
+        CommandError(
+            .notFound, code: folderCode, "'\(folder.text)' is a folder",
+            advice: "holdfast list \(ShellWord.quoted(folder.text)) shows what is in it")
+    }
+
+    /// Some names of all, as a sentence has them.
+    static func several(_ names: [String]) -> String {
+        let more = names.count > mostNamed ? " and \(names.count - mostNamed) more" : ""
+        return names.prefix(mostNamed).map { "'\($0)'" }.joined(separator: ", ") + more
+    }
+
+    private static let mostNamed = 10
 
     static func ambiguous(_ text: String, _ found: [NamedRecord]) -> CommandError {
         let shown = found.prefix(5).map { ShellWord.always($0.written) }.joined(separator: ", ")

@@ -31,6 +31,13 @@ extension Sandbox {
         try #require(put.code == 0, "\(put.errors)")
     }
 
+    /// Stores a value as a library's literal calls do: beside others that are written the same, too.
+    func store(_ value: String, _ name: String, in collection: String = "default") throws {
+        try withItems { items in
+            try unsafe items.vault.put(bytes: Array(value.utf8).span.bytes, for: name, in: collection)
+        }
+    }
+
     /// Opens the vault in this process for a moment.
     func withItems<R>(_ body: (ItemStore) throws -> R) throws -> R {
         let vault = try Vault(at: home)
