@@ -30,8 +30,10 @@ extension ItemStore {
 
     private static let tries = 16
 
-    /// - Returns: False where another program wrote since the plan was made; then nothing was done.
-    private func apply(
+    /// Does what was planned.
+    /// - Parameter change: The vault's last change before the names were read.
+    /// - Returns: False where another program wrote since; then nothing was done.
+    package func apply(
         _ plan: FolderPlan, _ action: FolderAction, since change: UInt64,
         _ admit: (borrowing Item, EntryPath) throws(VaultError) -> Void
     ) throws(VaultError) -> Bool {

@@ -30,7 +30,7 @@ extension Vault {
     ) throws -> UInt64 {
         guard RecordLimits.allow(collection: collection, name: name) else { throw VaultError.invalidName }
         try admit(collection)
-        if !replacing, try contains(name, in: collection) { throw VaultError.recordExists }
+        try requirePlace(for: name, in: collection, replacing: replacing)
         var first = try SecretBytes(zeroed: Vault.largestInlineValue + 1)
         let size = try first.withMutableBytes { try Vault.fill(&$0, from: source) }
         var draft = RecordDraft(
@@ -147,14 +147,25 @@ extension Vault {
     /// Whether there is a record of this name.
     /// - Throws: `locked`, `assuranceTooLow`, `damaged`.
     public func contains(_ name: String, in collection: String = Vault.defaultCollection) throws(VaultError) -> Bool {
+        try form(of: name, in: collection) != nil
+    }
+
+    /// Before a value is asked for.
+    /// - Throws: `recordExists`, `isItem` where it cannot be stored; as ``contains(_:in:)``.
+    func requirePlace(for name: String, in collection: String, replacing: Bool) throws(VaultError) {
+        guard let form = try form(of: name, in: collection) else { return }
+        guard replacing else { throw .recordExists }
+        guard form == .value else { throw .isItem }
+    }
+
+    private func form(of name: String, in collection: String) throws(VaultError) -> RecordFields.Form? {
         do {
             let reader = try gate.enterWithReader()
             defer { gate.leave(returning: reader) }
             try reader.keys.admission.check(collection)
-            try reader.withRecord(collection: collection, name: name) { _, _, _ in }
-            return true
+            return try reader.withRecord(collection: collection, name: name) { fields, _, _ in fields.form }
         } catch let error as VaultError {
-            if error.code == .recordNotFound { return false }
+            if error.code == .recordNotFound { return nil }
             throw error
         } catch {
             throw VaultError(.inputOutput, "reading failed")

@@ -24,13 +24,13 @@ extension Vault {
 
     /// A value to be given piece by piece; nothing is changed before ``ValueWriter/finish()``.
     /// - Parameter besides: Places of which none may have a record if this one is new.
-    /// - Throws: `locked`, `recordExists` unless `replacing`, `damaged`, `invalidName`.
+    /// - Throws: `locked`, `recordExists` unless `replacing`, `isItem`, `damaged`, `invalidName`.
     package func writer(
         for name: String, in collection: String, replacing: Bool, besides: [RecordName] = []
     ) throws(VaultError) -> ValueWriter {
         guard RecordLimits.allow(collection: collection, name: name) else { throw .invalidName }
         guard isUnlocked else { throw .locked }
-        if !replacing, try contains(name, in: collection) { throw .recordExists }
+        try requirePlace(for: name, in: collection, replacing: replacing)
         var draft = RecordDraft(
             collection: collection, name: name, replacing: replacing, now: WallClock.milliseconds)
         draft.besides = besides

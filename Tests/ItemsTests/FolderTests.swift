@@ -153,10 +153,16 @@ import VaultStorage
         try store(("work", "b"))
         #expect(errorCode { _ = try items.change(action, seen: seen) } == .busy)
         #expect(try places == ["work:a", "work:b"])
+        // What is written after the names were read is noticed in the transaction.
+        let change = try home.vault.lastChange()
+        let plan = try plan(action)
+        try store(("work", "c"))
+        #expect(try !items.apply(plan, action, since: change) { _, _ in })
+        #expect(try places == ["work:a", "work:b", "work:c"])
         // A change elsewhere does not matter.
-        let now = try plan(action).digest
+        let now = try self.plan(action).digest
         try store(("elsewhere", "x"))
-        #expect(try items.change(action, seen: now) == 2)
+        #expect(try items.change(action, seen: now) == 3)
     }
 
     @Test func `what may not be moved keeps everything where it is`() throws {

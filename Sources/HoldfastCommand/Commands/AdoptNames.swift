@@ -6,7 +6,7 @@ internal import VaultFormat
 extension Command {
     static let adoptNames = Command(
         "vault", "adopt-names", synonyms: ["adopt"],
-        summary: "give entries of earlier vaults the place that they are written as",
+        summary: "give entries of earlier vaults the place that they show",
         details: [
             "Earlier vaults have entries such as logins/mail in the collection default. They are found and written as logins/mail, and nothing "
                 + "has to be done. This command moves them to the collection logins for good, all at once.",

@@ -36,20 +36,22 @@ private func putValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let access = ItemAccess(arguments)
     let record = try access.target(arguments[place: 0])
     let path = record.path
-    if isReplacing, try access.isItem(path) {
-        return try replaceField(record, access)
-    }
     let size: UInt64
-    do throws(CommandError) { size = try store(record, access, isReplacing: isReplacing) } catch {
-        guard error.code == VaultError.Code.recordExists.description else { throw error }
-        throw try access.explained(error, record)
+    var hasBegun = false
+    do throws(CommandError) { size = try store(record, access, isReplacing: isReplacing, &hasBegun) } catch {
+        switch error.code {
+        case VaultError.Code.recordExists.description: throw try access.explained(error, record)
+        case VaultError.Code.isItem.description where !hasBegun: return try replaceField(record, access)
+        default: throw error
+        }
     }
     Output.remark("Stored \(access.told(path)), \(Format.size(size)).")
     return .done
 }
 
+/// - Parameter hasBegun: Whether the value was asked for: it cannot be a second time.
 private func store(
-    _ record: NamedRecord, _ access: ItemAccess, isReplacing: Bool
+    _ record: NamedRecord, _ access: ItemAccess, isReplacing: Bool, _ hasBegun: inout Bool
 ) throws(CommandError) -> UInt64 {
     let (arguments, path) = (access.arguments, record.path)
     return try ItemNames.explaining(record) { () throws(CommandError) in
@@ -59,6 +61,7 @@ private func store(
                 return try putInput(record) { source in
                     try agent.put(path, replacing: isReplacing) { bytes in
                         session.hasBegun = true
+                        hasBegun = true
                         return try source(&bytes)
                     }
                 }
@@ -69,7 +72,11 @@ private func store(
         return try putInput(record) { source in
             try vault.put(
                 path.name, in: path.collection, replacing: isReplacing,
-                besides: path.entry.twins.compactMap(\.record), from: source)
+                besides: path.entry.twins.compactMap(\.record)
+            ) { bytes in
+                hasBegun = true
+                return try source(&bytes)
+            }
         }
     }
 }
@@ -95,15 +102,6 @@ private func replaceField(_ record: NamedRecord, _ access: ItemAccess) throws(Co
 }
 
 extension ItemAccess {
-    fileprivate func isItem(_ path: RecordPath) throws(CommandError) -> Bool {
-        do throws(CommandError) {
-            return try infos().contains { $0.isItem && $0.entry == path.entry }
-        } catch {
-            guard error.code == VaultError.Code.damaged.description else { throw error }
-            return false
-        }
-    }
-
     /// Why a new place is taken, where it is another entry that can be read as it.
     fileprivate func explained(_ error: CommandError, _ record: NamedRecord) throws(CommandError) -> CommandError {
         let names = try names()

@@ -264,6 +264,8 @@ extension EntryNames {
         var error = ItemNames.none(text, suggestions(for: text))
         if contains(EntryPath(collection: OpenItems.inbox, name: text)) {
             error.advice = "it is in the inbox: holdfast inbox accept makes it an entry"
+        } else if let folder = EntryFolder(parsing: text + "/"), has(folder) {
+            error.advice = "a folder has a slash at its end: \(ShellWord.quoted(folder.text))"
         }
         return error
     }
