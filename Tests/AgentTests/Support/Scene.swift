@@ -126,6 +126,9 @@ final class Scene {
             try client.move(copy, to: path(name(13), name(11)))
         }
         try useItem(client, collection)
+        let folder = try #require(EntryFolder(first: collection, rest: ""))
+        let action = FolderAction.copy(folder, to: try #require(EntryFolder(first: name(17), rest: "")))
+        #expect(try client.change(action, seen: FolderPlan(action, client.list(nil)).digest) > 5)
         _ = try client.find(String(value(25).prefix(20)), in: nil)
         if let first = all.first { try client.remove(path(first.name, first.collection)) }
         #expect(errorCode { _ = try agent.get(name(40), collection) } == .recordNotFound)
