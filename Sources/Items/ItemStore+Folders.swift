@@ -46,7 +46,11 @@ extension ItemStore {
                 isDone = session.lastChange == change
                 guard isDone else { return }
                 try remove(old, in: &session)
-                for change in plan.changes { try session.apply(change, action, now: now, admit) }
+                for change in plan.changes {
+                    do throws(VaultError) { try session.apply(change, action, now: now, admit) } catch {
+                        throw error.naming(change)
+                    }
+                }
             }
         } catch { throw VaultError(any: error) }
         return isDone
@@ -74,6 +78,12 @@ extension WriteSession {
 }
 
 extension VaultError {
+    /// Of many entries, the one that it is about.
+    fileprivate func naming(_ change: FolderPlan.Change) -> VaultError {
+        guard [.assuranceTooLow, .damaged].contains(code) else { return self }
+        return VaultError(code, "\(change.entry.text): \(reason)")
+    }
+
     static let changedFolder = VaultError(
         .busy, "the entries were changed meanwhile by another program; look again, nothing was done")
 }

@@ -81,6 +81,7 @@ import VaultCore
         try refused("rm", "-r", "files/", "--yes", code: 1, "do not go to the trash: 'files/big'")
         try refused("rm", "-r", "work/", code: 2, "use --yes")
         try refused("rm", "work/", code: 2, "--recursive removes all that is in it")
+        try refused("rm", "-r", "work/", "--open", code: 2, "cannot be combined with --open")
         // Without its slash a folder is none, and part of its name neither.
         try refused("rm", "-r", "work", "--yes", code: 6, "no entry 'work'; a folder has a slash at its end: work/")
         try refused("rm", "-r", "wor/", "--yes", code: 6, "there is no folder 'wor/'")

@@ -3,6 +3,7 @@ import SecretMemory
 import TestSupport
 import Testing
 import VaultCore
+import VaultFormat
 import VaultStorage
 
 /// All entries of a folder at once, and records of before that get the place that they are written as.
@@ -199,6 +200,19 @@ import VaultStorage
             try places.isSuperset(of: ["logins:mail", "logins:work/vpn", "default:plain", "default:taken/x", "taken:x"])
         )
         #expect(try self.plan(.adopt).changes.isEmpty)
+    }
+
+    @Test func `a place that this unlock does not reach is named, and nothing is done`() throws {
+        try store(("default", "a/x"), ("default", "logins/mail"), ("work", "y"))
+        try home.vault.changePolicy(passcode: secret("right"), spending: home.vault.burnAttempt()) {
+            $0.collectionMinima["logins"] = .hardwareBound
+        }
+        try home.unlock()
+        let error = #expect(throws: VaultError.self) { try change(.adopt) }
+        #expect(error?.code == .assuranceTooLow && error?.reason.hasPrefix("default/logins/mail: ") == true)
+        #expect(try places == ["default:a/x", "default:logins/mail", "work:y"])
+        #expect(errorCode { try change(.move(folder("work/"), to: folder("logins/"))) } == .assuranceTooLow)
+        #expect(errorCode { try change(.remove(folder("logins/"))) } == .assuranceTooLow)
     }
 
     @Test func `thousands of entries are one change`() throws {

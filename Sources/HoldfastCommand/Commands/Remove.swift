@@ -27,7 +27,10 @@ extension Command {
 }
 
 private func removeRecord(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    if arguments[Options.open] { return try OpenItems.remove(arguments) }
+    if arguments[Options.open] {
+        guard !arguments[Options.recursive] else { throw .usage("--recursive cannot be combined with --open") }
+        return try OpenItems.remove(arguments)
+    }
     let access = ItemAccess(arguments)
     let isForGood = arguments[Options.forGood]
     guard !isForGood || !arguments.contains(Options.days.option) else {
