@@ -51,7 +51,7 @@ public struct Item: ~Copyable, Sendable {
             do throws(FormatError) {
                 return try ItemLayout(parsing: bytes)
             } catch .newerVersion {
-                throw VaultError(.newerVersion, "this item was written by a newer version of Holdfast")
+                throw VaultError(.newerVersion, "this entry was written by a newer version of Holdfast")
             } catch { throw .damagedItem }
         }
     }
@@ -144,12 +144,12 @@ public struct Item: ~Copyable, Sendable {
 }
 
 extension VaultError {
-    static let damagedItem = VaultError.damaged("an item is not as any version of Holdfast writes it")
+    static let damagedItem = VaultError.damaged("an entry is not as any version of Holdfast writes it")
     static let invalidItem = VaultError(
         .invalidItem,
-        "an item cannot hold this: a label has 1 to 255 bytes, a tag 1 to 64, a date is 2031-12-24 or 2031-12, and there are limits to "
+        "an entry cannot hold this: a label has 1 to 255 bytes, a tag 1 to 64, a date is 2031-12-24 or 2031-12, and there are limits to "
             + "how many")
-    static let tooLargeItem = VaultError(.tooLarge, "an item has at most 1 MiB; store the file as a value of its own")
+    static let tooLargeItem = VaultError(.tooLarge, "an entry has at most 1 MiB; store the file as a value of its own")
 }
 
 func locked<R: ~Copyable>(_ body: () throws(SecretMemoryError) -> R) throws(VaultError) -> R {

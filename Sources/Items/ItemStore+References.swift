@@ -36,15 +36,15 @@ extension ItemStore {
         guard !item.isOfSecretService else {
             throw VaultError(
                 .invalidItem,
-                "a program stored this item over the session bus; take its tag \(Item.secretServiceTag) away to have it read by "
+                "a program stored this entry over the session bus; take its tag \(Item.secretServiceTag) away to have it read by "
                     + "references")
         }
         try check(item, entry)
         let found = if let label { item.field(label) } else { item.mainField }
         guard let found else {
             throw label == nil
-                ? VaultError(.recordNotFound, "the item has no password or other main value; name the field")
-                : VaultError(.recordNotFound, "the item has no field with this label")
+                ? VaultError(.recordNotFound, "the entry has no password or other main value; name the field")
+                : VaultError(.recordNotFound, "the entry has no field with this label")
         }
         return try item.withValue(of: found) { value throws(VaultError) in
             // A file's name comes before its content.

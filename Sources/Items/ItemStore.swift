@@ -244,6 +244,6 @@ extension Item {
 }
 
 extension VaultError {
-    static let noItem = VaultError(.recordNotFound, "there is no item of this name")
-    static let changedItem = VaultError(.busy, "the item was changed by another program since it was read")
+    static let noItem = VaultError(.recordNotFound, "there is no entry of this name")
+    static let changedItem = VaultError(.busy, "the entry was changed by another program since it was read")
 }

@@ -55,7 +55,7 @@ extension ItemLayout {
         do throws(FormatError) {
             try self.init(parsing: content)
         } catch .newerVersion {
-            throw VaultError(.newerVersion, "this item was written by a newer version of Holdfast")
+            throw VaultError(.newerVersion, "this entry was written by a newer version of Holdfast")
         } catch { throw .damagedItem }
     }
 }

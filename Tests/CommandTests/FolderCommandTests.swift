@@ -133,9 +133,9 @@ import VaultCore
         // The one of before is named where another one goes before it.
         try stage.sandbox.sandbox.store("twin", "archive/vpn")
         #expect(try run("get", "archive/vpn", then: "default/archive/vpn is another one.") == 0)
-        #expect(try run("show", "default/archive/vpn", then: "item     default/archive/vpn") == 0)
+        #expect(try run("show", "default/archive/vpn", then: "entry    default/archive/vpn") == 0)
         #expect(try stage.run("rm", "archive/vpn").code == 0)
-        #expect(try run("show", "default/archive/vpn", then: "item     archive/vpn") == 0)
+        #expect(try run("show", "default/archive/vpn", then: "entry    archive/vpn") == 0)
         #expect(try run("rm", "default/archive/vpn", then: "Moved archive/vpn to the trash.") == 0)
         #expect(try run("trash", "restore", "default/archive/vpn", then: "Restored archive/vpn.") == 0)
     }

@@ -74,6 +74,26 @@ import VaultStorage
     }
 
     @Test(.enabled(if: FingerprintSensor.isInstalled, "fprintd is not installed: an app's fingerprints are not tested"))
+    func `a finger takes no identity away where there is a passcode`() async throws {
+        let sensor = try FingerprintSensor()
+        let home = try Home()
+        let lock = try home.lock(AppLockOwnerTests.authenticator(sensor))
+        await lock.handle(.launch)
+        try sensor.enroll("anna")
+        try await unlock(lock)
+        try await enroll(.biometrics, lock)
+        let byFinger = try await lock.prove(by: .biometrics, touching(sensor, "anna"))
+        #expect(byFinger.way == .owner)
+        do throws(VaultError) {
+            try lock.vault.redeem(byFinger)
+            Issue.record("a finger was enough")
+        } catch { #expect(error.code == .proofTooWeak) }
+        let passcode = try secret("right")
+        let byPasscode = try await lock.prove(passcode: passcode)
+        try lock.vault.redeem(byPasscode)
+    }
+
+    @Test(.enabled(if: FingerprintSensor.isInstalled, "fprintd is not installed: an app's fingerprints are not tested"))
     func aFingerOpensOnceItIsEnrolledAndThePasscodeWasGiven() async throws {
         let sensor = try FingerprintSensor()
         let home = try Home()

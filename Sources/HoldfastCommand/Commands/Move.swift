@@ -10,14 +10,15 @@ extension Place {
 
 extension Options {
     static let toCollection = TextOption(
-        "to-collection", "C", help: "The collection it gets, to the byte; then NEW is all of its name.")
+        "to-collection", "C", help: "The collection it gets, to the byte; then NEW is all of its name.",
+        isHidden: true)
 }
 
 extension Command {
     static let move = Command(
         "mv", synonyms: ["move", "rename"], summary: "rename an entry, or move it to another folder",
         details: [
-            "Content and time of creation stay, and nothing is ever without a name in between. An existing record is never "
+            "Content and time of creation stay, and nothing is ever without a name in between. An existing entry is never "
                 + "replaced.",
             "FOLDER/ with its slash as the old name means all that is in it: it goes into the new folder if that is there, and else gets its "
                 + "name. All of it is moved, or nothing. On a terminal it is asked for.",
@@ -30,7 +31,7 @@ extension Command {
     static let copyRecord = Command(
         "cp", synonyms: ["duplicate"], summary: "copy an entry",
         details: [
-            "An existing record is never replaced. A value of more than 1 MiB is copied with holdfast get and holdfast put.",
+            "An existing entry is never replaced. A value of more than 1 MiB is copied with holdfast get and holdfast put.",
             "FOLDER/ with its slash as the old name means all that is in it, as with holdfast mv.",
         ],
         example: "holdfast cp wifi wifi-guests",

@@ -6,7 +6,7 @@ internal import HoldfastAgent
 extension Options {
     static let forGood = Flag("for-good", "Remove it at once, without the trash.")
     static let recursive = Flag("recursive", "Remove all that is in a folder, FOLDER/ with its slash.", short: "r")
-    static let days = NumberOption("days", 0...3650, default: 30, help: "Keep an item in the trash for so many days")
+    static let days = NumberOption("days", 0...3650, default: 30, help: "Keep an entry in the trash for so many days")
 }
 
 extension Command {

@@ -11,7 +11,7 @@ extension Options {
 
 extension Command {
     static let show = Command(
-        "show", synonyms: ["view", "display"], summary: "show an item",
+        "show", synonyms: ["view", "display"], summary: "show an entry",
         details: [
             "Shows the fields. Secrets, one-time codes and notes are hidden; --reveal shows them, and so does --field for the "
                 + "field that it names.",
@@ -77,7 +77,7 @@ extension Item {
 
 private func showText(_ item: borrowing Item, _ record: NamedRecord, reveals: Bool) throws(CommandError) {
     var rows: [(String, String)] = []
-    rows.append(("item", record.written))
+    rows.append(("entry", record.written))
     rows.append(("kind", item.kind.word + (item.isFavourite ? ", favourite" : "")))
     for field in item.fields { rows.append((Escaping.name(field.label), shown(field, of: item, reveals))) }
     let tags = item.tags.map { Escaping.name($0) }

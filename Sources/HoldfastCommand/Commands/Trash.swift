@@ -9,16 +9,16 @@ extension Options {
 
 extension Command {
     static let trashList = Command(
-        "trash", "list", summary: "list the items in the trash",
+        "trash", "list", summary: "list the entries in the trash",
         details: [
-            "Items that were removed with holdfast rm are kept here, 30 days unless rm said otherwise; then they are removed "
-                + "for good when the next item is."
+            "Entries that were removed with holdfast rm are kept here, 30 days unless rm said otherwise; then they are removed "
+                + "for good when the next entry is."
         ],
         example: "holdfast trash list",
         options: [Options.json.option] + Options.unlocking, run: listTrash)
 
     static let trashRestore = Command(
-        "trash", "restore", summary: "put an item back",
+        "trash", "restore", summary: "put an entry back",
         details: [
             "Of several entries of the same name the one that was removed last is put back; NAME#2 is the one before it, as trash list shows them."
         ],
@@ -27,8 +27,8 @@ extension Command {
         options: [Options.restoredName.option, Options.collection.option] + Options.unlocking, run: restoreItem)
 
     static let trashEmpty = Command(
-        "trash", "empty", summary: "remove the items in the trash for good",
-        details: ["Earlier backups still contain them. With a name, only the item of that name is removed."],
+        "trash", "empty", summary: "remove the entries in the trash for good",
+        details: ["Earlier backups still contain them. With a name, only the entry of that name is removed."],
         example: "holdfast trash empty",
         places: [Place(name: "NAME", kind: .text, help: "What it was called.", isOptional: true)],
         options: [Options.yes.option, Options.collection.option] + Options.unlocking, run: emptyTrash)
@@ -128,8 +128,8 @@ private func emptyTrash(_ arguments: Arguments) throws(CommandError) -> ExitCode
         return .done
     }
     try Confirmation.ask(
-        arguments, "\(Format.count(count, "item")) in the trash will be removed for good.", word: "empty")
+        arguments, "\(Format.count(count, "entry", "entries")) in the trash will be removed for good.", word: "empty")
     let removed = try access.emptyTrash(entry)
-    Output.remark("Removed \(Format.count(removed, "item")) for good.")
+    Output.remark("Removed \(Format.count(removed, "entry", "entries")) for good.")
     return .done
 }

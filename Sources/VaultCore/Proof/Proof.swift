@@ -115,10 +115,17 @@ extension Vault {
     }
 
     /// Uses a proof up, for the one change that its owner wants. It is gone afterwards, accepted or not.
-    /// - Throws: `locked`; `proofExpired` for one that is too old, of another vault, or from before the last lock.
+    /// - Throws: `locked`; `proofExpired` for one that is too old, of another vault, or from before the last lock; `proofTooWeak`
+    ///   for one that would not change the vault's own rules, such as a finger where there is a passcode; `movedElsewhere`.
     package func redeem(_ proof: consuming Proof) throws(VaultError) {
         guard let present = gate.current else { throw .locked }
+        let way = proof.way
         try proof.use(for: present, at: settings.clock.now())
+        let header = try HeaderFile.read(in: home)
+        guard present.keys.headerKeys.authenticates(header) else { throw .movedElsewhere }
+        // Nobody is proved only where the device cannot ask: whoever made the proof looked.
+        let facts = ChangeNeed.Facts(header, canAskOwner: way == .owner)
+        guard ChangeNeed(facts).ways.contains(way) else { throw .proofTooWeak }
     }
 }
 
