@@ -278,6 +278,7 @@ private enum Samples {
         var policy = VaultPolicy.standard
         policy.collectionMinima = ["a": .presence, "b": .keyBound, "é": .hardwareLimited]
         policy.usesBiometrics = true
+        policy.remembersPasscode = false
         policy.fallback = .neverBlocks
         return (try? policy.encoded()) ?? []
     }()

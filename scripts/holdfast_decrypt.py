@@ -354,7 +354,7 @@ def check_policy(data):
     """Only the canonical encoding of values within their ranges is a policy."""
     reader = Reader(data, "the policy")
     version, limit, destruct, _, count = (reader.integer(size) for size in (1, 1, 1, 4, 1))
-    reader.check(version in (1, 2, 3) and 3 <= limit <= 10 and destruct <= 1 and 1 <= count <= 16)
+    reader.check(version in (1, 2, 3, 4) and 3 <= limit <= 10 and destruct <= 1 and 1 <= count <= 16)
     delays = [reader.integer(4) for _ in range(count)]
     reader.check(delays == sorted(delays) and delays[-1] <= 3600)
     minima = [(reader.counted(LONGEST_COLLECTION), reader.integer(1)) for _ in range(reader.integer(2))]
@@ -374,16 +374,18 @@ REQUESTED, CANCELLED = 0x40, 0x80
 
 
 def check_later_rules(reader, version):
-    """What version 2 of the policy adds, and version 3: no step at all, or a step of the owner that proves nothing."""
+    """What version 2 of the policy adds. Version 3: no step at all, or a step of the owner that proves nothing. Version 4: as 3, or as 2,
+    where nothing is remembered."""
     switches, countdown, count = (reader.integer(size) for size in (1, 4, 1))
-    reader.check(switches <= 7 and 30 <= countdown <= 86400)
+    reader.check(switches <= 15 and (version == 4) == (switches & 8 != 0) and 30 <= countdown <= 86400)
     steps = [tuple(reader.integer(size) for size in (1, 1, 1, 2)) for _ in range(count)]
     for number, (step, assurance, conditions, hours) in enumerate(steps):
         reader.check(assurance in POSSIBLE_ASSURANCE.get(step, ()) and (conditions == 0) == (number == 0))
         reader.check(not conditions & (REQUESTED if step == 5 else CANCELLED))
         reader.check(hours <= 720 and (step <= 2 or hours == 0))
     reader.check(len({step for step, *_ in steps}) == count)
-    reader.check((version == 3) == (count == 0 or any(step <= 2 and assurance == 0 for step, assurance, *_ in steps)))
+    takes_no_proof = count == 0 or any(step <= 2 and assurance == 0 for step, assurance, *_ in steps)
+    reader.check(version == 4 or (version == 3) == takes_no_proof)
     reader.check((switches, countdown, steps) != LATER_DEFAULTS)
 
 

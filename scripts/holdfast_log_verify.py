@@ -48,7 +48,7 @@ CONDITIONS = (
 )  # fmt: skip
 RULES = (
     "attemptLimit", "delays", "selfDestruct", "lockTiming", "collectionMinima", "padlock", "useFaceID",
-    "biometricFailures", "countdown", "fallback",
+    "biometricFailures", "countdown", "fallback", "remember",
 )  # fmt: skip
 LEVELS = ("device", "owner", "secret")
 FLOORS = ("", "lower", "otherVault", "unreadable")

@@ -185,6 +185,8 @@ public enum LogRule: UInt8, Sendable, Hashable, CaseIterable {
     case countdown = 8
     /// Which ways to unlock there are, and in which order.
     case fallback = 9
+    /// Whether a passcode that a command asks for may leave the vault open.
+    case remember = 10
 
     /// The key of the setting, a stable word.
     public var name: String {
@@ -199,6 +201,7 @@ public enum LogRule: UInt8, Sendable, Hashable, CaseIterable {
         case .biometricFailures: "biometricFailures"
         case .countdown: "countdown"
         case .fallback: "fallback"
+        case .remember: "remember"
         }
     }
 
@@ -214,6 +217,7 @@ public enum LogRule: UInt8, Sendable, Hashable, CaseIterable {
         case .biometricFailures: old.countsBiometricFailures != new.countsBiometricFailures
         case .countdown: old.selfDestructCountdown != new.selfDestructCountdown
         case .fallback: old.fallback != new.fallback
+        case .remember: old.remembersPasscode != new.remembersPasscode
         }
     }
 }

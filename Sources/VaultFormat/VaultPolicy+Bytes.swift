@@ -5,6 +5,8 @@ extension VaultPolicy {
     static let secondVersion: UInt8 = 2
     /// As the second, for vaults that ask nobody, or an owner whose confirmation proves nothing.
     static let thirdVersion: UInt8 = 3
+    /// As the third, where a passcode that a command asks for is for this command alone.
+    static let fourthVersion: UInt8 = 4
     static let maximumSize = 2048
     static let maximumDelays = 16
 
@@ -39,7 +41,7 @@ extension VaultPolicy {
         self = .standard
         var reader = ByteReader(bytes)
         let version = try reader.integer(UInt8.self)
-        guard (VaultPolicy.firstVersion...VaultPolicy.thirdVersion).contains(version) else {
+        guard (VaultPolicy.firstVersion...VaultPolicy.fourthVersion).contains(version) else {
             throw .invalid(field: "policy version")
         }
         attemptLimit = Int(try reader.integer(UInt8.self))
@@ -71,6 +73,7 @@ extension VaultPolicy {
         isLockEnabled = switches.contains(.lock)
         usesBiometrics = switches.contains(.biometrics)
         countsBiometricFailures = switches.contains(.biometricFailuresCount)
+        remembersPasscode = !switches.contains(.remembersNothing)
         selfDestructCountdown = try reader.integer(UInt32.self)
         fallback = try FallbackPolicy(reading: &reader)
     }
@@ -92,13 +95,14 @@ extension VaultPolicy {
 }
 
 extension VaultPolicy {
-    /// The switches of version 2 as one byte.
+    /// The switches from version 2 on as one byte.
     private struct Switches: OptionSet {
         let rawValue: UInt8
         static let lock = Switches(rawValue: 1)
         static let biometrics = Switches(rawValue: 2)
         static let biometricFailuresCount = Switches(rawValue: 4)
-        static let known: Switches = [.lock, .biometrics, .biometricFailuresCount]
+        static let remembersNothing = Switches(rawValue: 8)
+        static let known: Switches = [.lock, .biometrics, .biometricFailuresCount, .remembersNothing]
     }
 
     private var switches: Switches {
@@ -106,11 +110,13 @@ extension VaultPolicy {
         if isLockEnabled { switches.insert(.lock) }
         if usesBiometrics { switches.insert(.biometrics) }
         if countsBiometricFailures { switches.insert(.biometricFailuresCount) }
+        if !remembersPasscode { switches.insert(.remembersNothing) }
         return switches
     }
 
     /// The lowest version that has room for these rules: each has one encoding.
     private var version: UInt8 {
+        if !remembersPasscode { return VaultPolicy.fourthVersion }
         if fallback.asksNobody || fallback.takesNoProof { return VaultPolicy.thirdVersion }
         return hasLaterFields ? VaultPolicy.secondVersion : VaultPolicy.firstVersion
     }

@@ -16,6 +16,9 @@ public struct VaultPolicy: Sendable, Hashable {
     public var usesBiometrics = false
     /// Whether a biometric prompt that ended without a match counts as an attempt while self-destruct is on.
     public var countsBiometricFailures = true
+    /// Whether the passcode that a command asks for may leave the vault open in its agent. Where it may not, the user's
+    /// settings cannot allow it.
+    package var remembersPasscode = true
     /// Seconds between asking for a change of ``selfDestruct`` and the change; 30 to 86,400.
     package var selfDestructCountdown: UInt32 = 30
     /// Ways to unlock, in order, and when each may be used.

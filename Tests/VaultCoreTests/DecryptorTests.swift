@@ -140,7 +140,7 @@ struct DecryptorTests {
         #expect(try Decryptor.run(home.path, .phrase(first), "list").status == 3)
     }
 
-    @Test func readsUnderRulesOfBothVersions() throws {
+    @Test func readsUnderRulesOfEachVersion() throws {
         let home = try TestHome()
         let vault = try home.unlocked()
         try vault.put([1, 2, 3], "name")
@@ -154,6 +154,12 @@ struct DecryptorTests {
             let result = try Decryptor.run(home.path, .passcode("right"), "get", "default", "name")
             #expect(result.status == 0 && result.output == [1, 2, 3], "\(result.errors)")
         }
+        let silent = try vault.changePolicy(passcode: passcode, spending: vault.burnAttempt()) { policy in
+            policy.remembersPasscode = false
+        }
+        #expect(try silent.encoded().first == 4)
+        let result = try Decryptor.run(home.path, .passcode("right"), "get", "default", "name")
+        #expect(result.status == 0 && result.output == [1, 2, 3], "\(result.errors)")
     }
 
     @Test func readsAfterARecovery() throws {

@@ -94,6 +94,9 @@ import Testing
         var policy = VaultPolicy.standard
         policy.fallback = .nobody
         #expect(try policy.encoded() == example["policy of nobody"])
+        var silent = VaultPolicy.standard
+        silent.remembersPasscode = false
+        #expect(try silent.encoded() == example["policy that remembers nothing"])
         let vault = try #require(VaultID(bytes: example["vault id"]))
         #expect(try LevelFloor(vault, .owner).encoded == example["floor"])
     }

@@ -26,6 +26,31 @@ import VaultStorage
         #expect(other.authenticatedPolicy == changed)
     }
 
+    /// Whoever writes other rules keeps this one.
+    @Test func `that nothing is remembered stays when others are changed`() throws {
+        let home = try TestHome()
+        let phrase = try home.create()
+        let vault = try home.open()
+        let passcode = try secret("right")
+        func change(_ edit: (inout VaultPolicy) -> Void) throws {
+            try vault.changePolicy(passcode: passcode, spending: vault.burnAttempt()) { policy throws(VaultError) in
+                edit(&policy)
+            }
+        }
+        try change { $0.remembersPasscode = false }
+        try change { $0.fallback = .neverBlocks }
+        try change { $0.usesBiometrics = true }
+        #expect(try !vault.status().policy.remembersPasscode)
+        try vault.setSelfDestruct(true)
+        #expect(try !vault.status().policy.remembersPasscode)
+        try vault.setSelfDestruct(false)
+        let next = try secret("next")
+        #expect(try !vault.recover(phrase: phrase.phrase, newPasscode: next).headerWasAltered)
+        let policy = try vault.status().policy
+        #expect(!policy.remembersPasscode && policy.fallback == .neverBlocks && !policy.selfDestruct)
+        for level in VaultLevel.allCases { #expect(!policy.at(level, owner: []).remembersPasscode) }
+    }
+
     @Test func rulesOutsideTheirRangeChangeNothing() throws {
         let home = try TestHome()
         _ = try home.create()

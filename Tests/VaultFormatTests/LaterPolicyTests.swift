@@ -63,7 +63,7 @@ import VaultFormat
     }
 
     @Test func fieldsOutsideTheirRangesAreRefused() {
-        #expect(error(bytes(switches: 8)) == .invalid(field: "policy switches"))
+        #expect(error(bytes(switches: 16)) == .invalid(field: "policy switches"))
         #expect(error(bytes(switches: 0x80)) == .invalid(field: "policy switches"))
         for seconds in [0, 29, 86_401, .max] as [UInt32] {
             #expect(error(bytes(countdown: seconds)) == .invalid(field: "policy countdown"))
@@ -104,6 +104,21 @@ import VaultFormat
         #expect(error(bytes().with(4, at: 0)) == .invalid(field: "policy version"))
         #expect(try VaultPolicy(parsing: bytes(switches: 4, fallback: chain).with(3, at: 0)).encoded().first == 3)
         for count in 0..<third.count { #expect(error(Array(third.prefix(count))) != nil, "\(count) bytes") }
+    }
+
+    @Test(arguments: [strict, [0], firstFree] as [[UInt8]])
+    func `rules that let nothing be remembered are version 4 and no other`(_ chain: [UInt8]) throws {
+        let fourth = bytes(switches: 12, fallback: chain).with(4, at: 0)
+        var policy = try VaultPolicy(parsing: fourth)
+        #expect(!policy.remembersPasscode)
+        #expect(try policy.encoded() == fourth)
+        for version in [2, 3] as [UInt8] {
+            #expect(error(fourth.with(version, at: 0)) == .invalid(field: "policy version"))
+        }
+        #expect(error(bytes(switches: 4, fallback: chain).with(4, at: 0)) == .invalid(field: "policy version"))
+        for count in 0..<fourth.count { #expect(error(Array(fourth.prefix(count))) != nil, "\(count) bytes") }
+        policy.remembersPasscode = true
+        #expect(try policy.encoded().first == (chain == Self.strict ? 1 : 3), "what was written before keeps its bytes")
     }
 
     @Test func `a policy that asks nobody is of a level and no policy of a file`() throws {

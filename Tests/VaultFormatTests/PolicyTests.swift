@@ -56,7 +56,7 @@ import VaultFormat
         let valid = bytes(minima: [0, 0])
         #expect(error(valid) == nil)
         for (offset, byte, field) in [
-            (0, 0, "policy version"), (0, 4, "policy version"), (1, 2, "policy attempt limit"),
+            (0, 0, "policy version"), (0, 5, "policy version"), (1, 2, "policy attempt limit"),
             (1, 11, "policy attempt limit"), (1, 255, "policy attempt limit"), (2, 2, "policy flags"),
             (2, 255, "policy flags"),
         ] as [(Int, UInt8, StaticField)] {

@@ -16,7 +16,8 @@ extension Command {
         details: [
             "app-lock, fingerprint and count-fingerprint-failures are on or off. attempts is 3 to 10. delays are the "
                 + "seconds to wait after each wrong passcode: 0,0,30,60. lock-after is \(LockTiming.allowed). "
-                + "fallback is strict, convenient, never-blocks or @FILE, a file with a policy in JSON. "
+                + "remember is never or allowed: whether a passcode that a command asks for may leave the vault open for the next ones; "
+                + "never cannot be taken back by unlock.remember (holdfast config). fallback is strict, convenient, never-blocks or @FILE, a file with a policy in JSON. "
                 + "minimum.COLLECTION is "
                 + Assurance.allCases.map { Words.typed($0.name) }.joined(separator: ", ")
                 + ": what an unlock must prove for that collection.",

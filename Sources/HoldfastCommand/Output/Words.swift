@@ -7,7 +7,8 @@ enum Words {
     /// The settings of `lock-policy`, in its order. Both forms can be typed.
     static let settings = [
         ("padlock", "app-lock"), ("useFaceID", "fingerprint"), ("countBiometricFailures", "count-fingerprint-failures"),
-        ("attemptLimit", "attempts"), ("delays", "delays"), ("lockTiming", "lock-after"), ("fallback", "fallback"),
+        ("attemptLimit", "attempts"), ("delays", "delays"), ("lockTiming", "lock-after"), ("remember", "remember"),
+        ("fallback", "fallback"),
     ]
 
     /// The word of a setting, or the setting's own name.

@@ -23,7 +23,7 @@ struct PolicyReport {
             ("countBiometricFailures", policy.countsBiometricFailures.word),
             ("attemptLimit", "\(policy.attemptLimit)"),
             ("delays", policy.delays.map { "\($0)" }.joined(separator: ",")),
-            ("lockTiming", policy.lockTiming.word),
+            ("lockTiming", policy.lockTiming.word), ("remember", policy.rememberWord),
             ("fallback", policy.fallback.rules.isEmpty ? "none" : name + ": " + chain),
         ].map { (Words.setting($0.0), $0.1) }
         facts.append(("self-destruct", policy.selfDestruct.word + change))
@@ -49,7 +49,7 @@ struct PolicyReport {
             "delays": .array(policy.delays.map { .integer(Int64($0)) }),
             "lockTiming": .text(policy.lockTiming.word),
             "lockSeconds": policy.lockTiming.seconds.map { .integer(Int64($0)) } ?? .null,
-            "selfDestruct": .boolean(policy.selfDestruct),
+            "remember": .text(policy.rememberWord), "selfDestruct": .boolean(policy.selfDestruct),
             "selfDestructCountdown": .integer(Int64(policy.selfDestructCountdown)),
             "fallback": JSON(policy.fallback.json),
             "fallbackPreset": policy.fallback.presetName.map { .text($0) } ?? .null,
@@ -83,6 +83,11 @@ extension JSON {
             self = .object(Dictionary(members.map { ($0.key, JSON($0.value)) }, uniquingKeysWith: { $1 }))
         }
     }
+}
+
+extension VaultPolicy {
+    /// Whether a passcode that a command asks for may leave the vault open, as the command line has it.
+    var rememberWord: String { remembersPasscode ? "allowed" : "never" }
 }
 
 extension Bool {

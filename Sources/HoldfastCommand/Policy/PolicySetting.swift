@@ -63,6 +63,9 @@ struct PolicySetting {
         case "lockTiming":
             guard let timing = LockTiming(word: value) else { throw refused(key, value, LockTiming.allowed) }
             return { $0.lockTiming = timing }
+        case "remember":
+            guard value == "never" || value == "allowed" else { throw refused(key, value, "never, allowed") }
+            return { $0.remembersPasscode = value == "allowed" }
         case "fallback":
             let fallback = try fallback(key, value)
             return { $0.fallback = fallback }

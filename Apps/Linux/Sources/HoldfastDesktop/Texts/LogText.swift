@@ -147,6 +147,7 @@ enum LogText {
         case .biometricFailures: tr("counting")
         case .countdown: tr("countdown")
         case .fallback: tr("unlock methods")
+        case .remember: tr("remembering the passcode")
         }
     }
 
