@@ -38,13 +38,30 @@ extension Vault {
         public let retryAfter: Duration?
         /// No passcode is taken any more: only the phrase opens.
         public let isPasscodeClosed: Bool
+        /// As ``Vault/leavesHardware``.
+        package let leavesHardware: Bool
         /// What can be told about the security log.
         public let log: LogStatus
     }
 
     /// - Throws: `damaged`, `newerVersion`, `inputOutput`.
-    public func status() throws(VaultError) -> Status {
-        let header = try HeaderFile.read(in: home)
+    public func status() throws(VaultError) -> Status { try status(of: HeaderFile.read(in: home)) }
+
+    /// Finds the vault in a folder, and what can be told about it by the header that was read for that.
+    /// - Returns: The vault; its status, or what ``status()`` would throw.
+    /// - Throws: As ``init(at:minima:wipeTargets:)``.
+    package static func found(
+        at path: String, settings: VaultSettings = .standard
+    ) throws(VaultError) -> (vault: Vault, status: Result<Status, VaultError>) {
+        var header: Header?
+        let vault = try Vault(at: path, settings: settings, reading: &header)
+        let status = Result { () throws(VaultError) in
+            if let header { try vault.status(of: header) } else { try vault.status() }
+        }
+        return (vault, status)
+    }
+
+    private func status(of header: Header) throws(VaultError) -> Status {
         let now = settings.clock.now()
         let budget = try AttemptLedger.peek(in: home, vault: header.vault, policy: header.policy, now: now)
         let decision = budget.decision(at: now)
@@ -58,7 +75,8 @@ extension Vault {
             pinAssurance: header.pinSlot != nil && settings.tier != nil ? assurance(of: header.pinSlot) : nil,
             policy: header.policy,
             remainingAttempts: budget.remaining, refusedAttempts: Int(budget.refused), retryAfter: retryAfter,
-            isPasscodeClosed: decision == .closed || decision == .destroy, log: LogStatus(log.status()))
+            isPasscodeClosed: decision == .closed || decision == .destroy,
+            leavesHardware: standing(of: header) == .unsettled, log: LogStatus(log.status()))
     }
 
     private func passcodeAssurance(_ header: Header) -> Assurance? {

@@ -120,7 +120,7 @@ extension Vault {
             isFinished: ending.isFinished, summary: ending.error.reason)
     }
 
-    private func receiptKey(of id: VaultID) throws(VaultError) -> WipeReceiptKey? {
+    func receiptKey(of id: VaultID) throws(VaultError) -> WipeReceiptKey? {
         guard let key = try ReceiptKeyFile.load(in: home, vault: id) else { return nil }
         return WipeReceiptKey(publicKey: Hexadecimal.encode(key.publicBytes), origin: key.origin)
     }

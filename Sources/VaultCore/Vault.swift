@@ -46,7 +46,13 @@ public final class Vault: Sendable {
         try self.init(at: path, settings: settings)
     }
 
-    package init(at path: String, settings: VaultSettings) throws(VaultError) {
+    package convenience init(at path: String, settings: VaultSettings) throws(VaultError) {
+        var header: Header?
+        try self.init(at: path, settings: settings, reading: &header)
+    }
+
+    /// - Parameter found: Gets the header that was read, which nothing proves yet.
+    init(at path: String, settings: VaultSettings, reading found: inout Header?) throws(VaultError) {
         home = try HomeDirectory(path: path)
         self.settings = settings
         open = OpenCompartment(in: home, gate: gate, minima: settings.minima)
@@ -56,7 +62,9 @@ public final class Vault: Sendable {
         try VaultCreation.removeLeftover(in: home)
         _ = try Wipe.identifiers(of: settings.wipeTargets)
         try Wipe.finishIfBegun(in: home, settings)
-        let vault = try HeaderFile.read(in: home).vault
+        let header = try HeaderFile.read(in: home)
+        found = header
+        let vault = header.vault
         log = SecurityLog(
             in: home, vault: vault, entriesPerSegment: settings.logEntriesPerSegment, clock: settings.clock.logMoment)
         // On a disk that cannot be written nothing can be erased either.

@@ -94,9 +94,12 @@ extension Vault {
     }
 
     /// Takes what lies on the disk for this process, where it has nothing better.
-    package func loadKeptOwner() {
+    package func loadKeptOwner() { loadKeptOwner(of: nil) }
+
+    /// - Parameter header: Nil to read it.
+    func loadKeptOwner(of header: Header?) {
         guard !ownerKeeper.isArmed, settings.ownerStores != nil || settings.shareStores != nil,
-            let header = try? HeaderFile.read(in: home),
+            let header = header ?? (try? HeaderFile.read(in: home)),
             let slot = header.ownerSlots.first
         else { return }
         if let data = try? OwnerSlotData(parsing: slot.kindData) {

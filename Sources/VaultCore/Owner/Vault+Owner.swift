@@ -120,13 +120,16 @@ extension Vault {
     }
 
     /// Ends the owner's way in; the passcode makes another one.
-    package func forgetOwner(_ why: OwnerExpiry = .noPasscode) {
+    package func forgetOwner(_ why: OwnerExpiry = .noPasscode) { forgetOwner(why, nil) }
+
+    /// - Parameter header: The one that holds, where it is known.
+    private func forgetOwner(_ why: OwnerExpiry, _ header: Header?) {
         ownerKeeper.disarm(why)
         let old = ownerSlot.set(nil)
         if let old, old.origin != .disk, case .item(let item) = old.place {
             try? ownerStores?.store(of: item.kind)?.delete(item)
         }
-        if why == .noPasscode { loadKeptOwner() }
+        if why == .noPasscode { loadKeptOwner(of: header) }
     }
 
     /// Writes into the log that fingers, or the key store, are not what they were when the passcode was given.
@@ -188,7 +191,7 @@ extension Vault {
     /// goes wrong leaves the owner with the passcode.
     func renewOwner(_ master: borrowing SecretBytes, _ header: Header) {
         guard let stores = ownerStores else { return }
-        forgetOwner()
+        forgetOwner(.noPasscode, header)
         let steps = Set(OwnerStep.allCases.filter(header.policy.asks))
         guard !steps.isEmpty, let passcode = header.passcodeSlot,
             let store = stores.best
@@ -205,7 +208,7 @@ extension Vault {
             ownerSlot.set(
                 OwnerSlot(slot: slot, place: .item(item), origin: .passcode(settings.clock.now(), salt: passcode.salt)))
             ownerKeeper.arm(secret)
-        } catch { forgetOwner() }
+        } catch { forgetOwner(.noPasscode, header) }
     }
 }
 

@@ -93,7 +93,7 @@ extension Vault {
     /// Nobody waits for the key store, and nothing of it keeps the user out.
     func followDestruction(_ header: Header) {
         // Without the rule only a switch that was cut off has left a receipt's key, and perhaps a floor.
-        guard header.policy.selfDestruct || ((try? wipeReceiptKey) ?? nil) != nil, !settings.opensOnly,
+        guard header.policy.selfDestruct || ((try? receiptKey(of: header.vault)) ?? nil) != nil, !settings.opensOnly,
             shareStores?.hasFloors == true, standing(of: header) != .unsettled
         else { return }
         settings.inBackground { [self] in

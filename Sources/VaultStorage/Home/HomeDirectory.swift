@@ -1,5 +1,8 @@
 internal import HomeFiles
 internal import SystemCalls
+#if DEBUG
+package import Synchronization
+#endif
 
 /// The folder of one vault, held open: everything in it is reached through this descriptor and never through a link.
 package final class HomeDirectory: Sendable {
@@ -11,6 +14,10 @@ package final class HomeDirectory: Sendable {
     /// Whether files that have other names elsewhere are taken: of a backup that is only read, and each byte of it compared
     /// with its manifest. Programs that keep many backups give equal files of them several names.
     private let takesLinked: Bool
+    #if DEBUG
+    /// How often each file was opened here: tests count it.
+    package let opened = Mutex<[String: Int]>([:])
+    #endif
 
     /// Opens an existing folder.
     /// - Throws: `noVault` when it is not there, `vaultMissing` when a link leads there, `permissionDenied`, `inputOutput`.
@@ -65,6 +72,9 @@ package final class HomeDirectory: Sendable {
     /// - Throws: `damaged` for what is no file, `hardLinked`, and what the system says.
     package func openFile(_ name: String, _ flags: Int32, evenIfLinked: Bool = false) throws(VaultError) -> DurableFile?
     {
+        #if DEBUG
+        opened.withLock { $0[name, default: 0] += 1 }
+        #endif
         do throws(BeneathError) {
             let file = try Beneath(descriptor).file(name, flags, evenIfLinked: evenIfLinked || takesLinked)
             return DurableFile(owning: file, name: name)
