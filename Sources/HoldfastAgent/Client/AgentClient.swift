@@ -83,15 +83,19 @@ package struct AgentClient: ~Copyable {
     }
 
     /// Opens the vault.
+    /// - Parameter handedOver: Called as soon as the agent may have some of the secret.
     /// - Returns: Milliseconds until it locks if idle; nil for never.
     /// - Throws: What unlocking throws, with what is left; `locked` if it was locked meanwhile.
     package borrowing func unlock(
-        _ factor: UnlockSecret, _ secret: borrowing SecretBytes, idle: UInt32? = nil, timeout: UInt32? = nil
+        _ factor: UnlockSecret, _ secret: borrowing SecretBytes, idle: UInt32? = nil, timeout: UInt32? = nil,
+        handedOver: () -> Void = {}
     ) throws(VaultError) -> UInt64? {
         LocalSocket.setPatience(socket, seconds: AgentClient.unlockPatience)
         defer { LocalSocket.setPatience(socket, seconds: AgentClient.patience) }
         let request = Request.unlock(factor, idle: idle, timeout: timeout, secret: 0..<secret.count)
-        try secret.withBytes { bytes throws(VaultError) in try send(request, payload: bytes) }
+        try secret.withBytes { bytes throws(VaultError) in
+            try send(request, payload: bytes, handedOver: handedOver)
+        }
         guard case .unlocked(let locksIn) = try receiveReply() else { throw .unexpected }
         return locksIn
     }
@@ -409,9 +413,14 @@ package struct AgentClient: ~Copyable {
 }
 
 extension AgentClient {
-    borrowing func send(_ request: Request, payload: RawSpan = RawSpan()) throws(VaultError) {
+    /// - Parameter handedOver: Called where any byte has gone.
+    borrowing func send(
+        _ request: Request, payload: RawSpan = RawSpan(), handedOver: () -> Void = {}
+    ) throws(VaultError) {
         let packet = try Packet(request.head(payload: payload.byteCount), payload: payload)
-        switch packet.send(to: socket) {
+        let outcome = packet.send(to: socket)
+        if packet.sent > 0 { handedOver() }
+        switch outcome {
         case true: return
         case false: throw .silent
         // It may have said why before it closed.

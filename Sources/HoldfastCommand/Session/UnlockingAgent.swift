@@ -10,7 +10,7 @@ final class UnlockingAgent {
     private let runtime: String?
     private var line: Line?
     private var isStarted = false
-    /// Whether a secret was handed over: then the attempt may be counted, whatever is heard of it.
+    /// Whether the last secret was handed over: then the attempt may be counted, whatever is heard of it.
     private(set) var hasAsked = false
     private var isOpen = false
 
@@ -50,9 +50,9 @@ final class UnlockingAgent {
         _ factor: UnlockSecret, _ secret: borrowing SecretBytes, idle: UInt32?, timeout: UInt32?
     ) throws(CommandError) -> UInt64? {
         let secret = try vaultCall { try secret.copy() }
+        hasAsked = false
         return try open { agent in
-            hasAsked = true
-            return try agent.unlock(factor, secret, idle: idle, timeout: timeout)
+            try agent.unlock(factor, secret, idle: idle, timeout: timeout) { hasAsked = true }
         }
     }
 
@@ -71,12 +71,24 @@ final class UnlockingAgent {
     private func open(_ body: (borrowing AgentClient) throws -> UInt64?) throws(CommandError) -> UInt64? {
         try PassingNote.show("Unlocking ...") { () throws(CommandError) in
             try vaultCall {
-                if line == nil { try start() }
-                let locksIn = try use(body)
+                let locksIn = try askOrRestart(body)
                 isOpen = true
                 return locksIn
             }
         }
+    }
+
+    /// Asks once more where the agent ended before it was told anything, as while the user typed.
+    private func askOrRestart(_ body: (borrowing AgentClient) throws -> UInt64?) throws -> UInt64? {
+        if line != nil {
+            do { return try use(body) } catch let error as VaultError {
+                guard error.code == .agentUnavailable, !hasAsked else { throw error }
+                line = nil
+                isStarted = false
+            }
+        }
+        try start()
+        return try use(body)
     }
 
     private func start() throws {
