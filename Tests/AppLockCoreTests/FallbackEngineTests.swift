@@ -272,15 +272,15 @@ import VaultFormat
         var facts = FallbackFacts(policy: policy(.neverBlocks), capabilities: capabilities, secondsSincePasscode: 5)
         #expect(
             FallbackDecision(facts).explanation(under: .neverBlocks) == [
-                "Asks for the passcode.",
+                "Unlocking asks for the passcode.",
                 "Not biometrics: not built into this version.",
                 "Not the device's passcode: another prompt is up.",
-                "The recovery phrase is offered later, if the step before is unavailable, is not set up, is locked out or "
+                "The recovery phrase is offered instead if a step before it is unavailable, is not set up, is locked out or "
                     + "is skipped by choice.",
-                "The open compartment is used later, if the step before is unavailable, is not set up, is locked out, "
+                "The open compartment is used instead if a step before it is unavailable, is not set up, is locked out, "
                     + "is busy, fails or has expired (too long without the passcode).",
                 "The policy says in writing: cancelling uses the open compartment and opens nothing of the protected one.",
-                "Strength of this step here: key-bound; the key is derived from a secret; anyone who copies the disk "
+                "How strong this is here: key-bound; the key is derived from a secret; anyone who copies the disk "
                     + "can guess without limit.",
             ])
         facts.outcomes = [.init(.appPasscode, .wrongSecret)]
@@ -289,7 +289,7 @@ import VaultFormat
         #expect(open.contains("The passcode was wrong."))
         #expect(
             open.contains("Not the recovery phrase: the policy does not offer it when the step before fails."))
-        #expect(open.last?.hasPrefix("Strength of this step here: unprotected") == true)
+        #expect(open.last?.hasPrefix("How strong this is here: unprotected") == true)
         capabilities[.appPasscode] = .lockedOut(why: "no attempt is left; only the recovery phrase opens")
         let strict = FallbackFacts(policy: policy(.strict), capabilities: capabilities)
         #expect(

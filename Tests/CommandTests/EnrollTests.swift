@@ -86,7 +86,7 @@ struct EnrollTests {
             "lock-policy", "set", "fallback=convenient", "useFaceID=on", passcode: Prepared.passcode)
         #expect(set.code == 0, "\(set.errors)")
         let words = try sandbox.run("explain")
-        #expect(words.code == 0 && words.text.contains("Asks for the passcode."), "\(words.text)")
+        #expect(words.code == 0 && words.text.contains("Unlocking asks for the passcode."), "\(words.text)")
         #expect(words.text.contains("Not biometrics: "))
         let json = try sandbox.run("explain", "--json").json()
         #expect((json["action"] as? [String: String])?["step"] == "appPasscode")

@@ -75,12 +75,12 @@ extension LockPolicyTests {
             lines.prefix(2) == [
                 "The policy \"convenient\": biometrics, then the device's passcode, then the passcode, then the recovery "
                     + "phrase.",
-                "Asks for the passcode.",
+                "Unlocking asks for the passcode.",
             ])
         #expect(lines.contains { $0.hasPrefix("Not biometrics: ") })
         #expect(lines.contains { $0.hasPrefix("Not the device's passcode: ") })
         #expect(lines.contains("Cancelling leaves everything locked."))
-        #expect(lines.last?.hasPrefix("Strength of this step here: key-bound;") == true)
+        #expect(lines.last?.hasPrefix("How strong this is here: key-bound;") == true)
         let json = try sandbox.run("lock-policy", "explain", "--json").json()
         #expect((json["action"] as? [String: String]) == ["kind": "ask", "step": "appPasscode"])
         let steps = try #require(json["steps"] as? [[String: String]])
@@ -93,7 +93,7 @@ extension LockPolicyTests {
             #expect(try sandbox.run("passcode", "verify", passcode: wrong).code == 3)
         }
         let delayed = try sandbox.run("lock-policy", "explain")
-        #expect(delayed.text.contains("Asks for the recovery phrase.\n"), "\(delayed.text)")
+        #expect(delayed.text.contains("Unlocking asks for the recovery phrase.\n"), "\(delayed.text)")
         #expect(delayed.text.contains("Not the passcode: the next attempt is taken in "))
         #expect(try sandbox.run("lock-policy", "set", "padlock=on", passcode: Prepared.passcode).code == 4)
     }

@@ -9,7 +9,7 @@ extension FallbackDecision {
 
     private var doing: String {
         switch action {
-        case .ask(let step): "Asks for \(step.words)."
+        case .ask(let step): "Unlocking asks for \(step.words)."
         case .useOpenCompartment: "Uses the open compartment. The protected one stays locked."
         case .stop(let stop): "Stays locked: \(stop)."
         }
@@ -32,8 +32,9 @@ extension FallbackDecision {
             let words = conditions.map(\.words)
             let first = words.dropLast().joined(separator: ", ")
             let reasons = (first.isEmpty ? "" : first + " or ") + words[words.count - 1]
+            let before = index == 1 ? policy.rules[0].step.words : "a step before it"
             let verb = line.step == .openCompartment ? "is used" : "is offered"
-            return "\(name.capitalisedFirst) \(verb) later, if the step before \(reasons)."
+            return "\(name.capitalisedFirst) \(verb) instead if \(before) \(reasons)."
         }
     }
 
@@ -46,7 +47,7 @@ extension FallbackDecision {
 
     private var strength: String {
         for case .used(let assurance) in lines.map(\.finding) {
-            return "Strength of this step here: \(assurance.words); \(assurance.meaning)."
+            return "How strong this is here: \(assurance.words); \(assurance.meaning)."
         }
         return "Nothing opens now."
     }
