@@ -7,7 +7,7 @@ import Testing
     @Test func theCommandsGoThroughIt() throws {
         let sandbox = try AgentSandbox()
         let none = try sandbox.run("get", "greeting")
-        #expect(none.code == 2 && none.errors.contains("there is no terminal"), "\(none.errors)")
+        #expect(none.code == 3 && none.errors.contains("there is no terminal"), "\(none.errors)")
         #expect(try sandbox.run("lock").code == 0, "nothing to lock is fine")
         #expect(try sandbox.agent() == nil, "no command but unlock starts one")
 
@@ -41,7 +41,9 @@ import Testing
         #expect(try sandbox.run("status").text.contains("running, locked"))
         for words in [["get", "greeting"], ["list"], ["rm", "greeting"], ["put", "x"]] {
             let refused = try sandbox.run(raw: words.map { Array($0.utf8) })
-            #expect(refused.code == 2 && refused.errors.contains("there is no terminal"), "\(words) \(refused.errors)")
+            #expect(
+                refused.code == 3 && refused.errors.contains("locked: there is no terminal"),
+                "\(words) \(refused.errors)")
         }
         // Beside it, with the passcode, everything goes as without it.
         #expect(try sandbox.run("get", "greeting", passcode: Prepared.passcode).text == Prepared.greeting)
@@ -81,7 +83,9 @@ import Testing
         #expect(try sandbox.run("lock").code == 0)
         for words in [["log"], ["verify"], ["inbox", "list"], ["inbox", "reject", "x"]] {
             let refused = try sandbox.run(raw: words.map { Array($0.utf8) })
-            #expect(refused.code == 2 && refused.errors.contains("there is no terminal"), "\(words) \(refused.errors)")
+            #expect(
+                refused.code == 3 && refused.errors.contains("locked: there is no terminal"),
+                "\(words) \(refused.errors)")
         }
     }
 
@@ -140,7 +144,7 @@ import Testing
         #expect(try again.json()["isUnlocked"] as? Bool == true)
         #expect(try sandbox.run("unlock", "--idle=60").code == 2, "another time is asked for")
         #expect(try sandbox.run("lock", "--shut-down").code == 0)
-        #expect(try sandbox.run("unlock").code == 2)
+        #expect(try sandbox.run("unlock").code == 3)
     }
 
     @Test func aRefusedValueIsNotRead() throws {
@@ -290,7 +294,7 @@ import Testing
         kill(pid_t(first), SIGKILL)
         sandbox.awaitEnd(of: first)
         #expect(try sandbox.agent() == nil)
-        #expect(try sandbox.run("get", "greeting").code == 2)
+        #expect(try sandbox.run("get", "greeting").code == 3)
         #expect(try sandbox.run("lock").code == 0)
         #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
         #expect(try sandbox.agent()?["process"] as? Int != first)
@@ -327,7 +331,7 @@ import Testing
         #expect(try sandbox.run("status").text.contains("not responding"))
         // Others do without it, and say so.
         let beside = try sandbox.run("get", "greeting")
-        #expect(beside.code == 2 && beside.errors.contains("opening the vault without the agent"), "\(beside.errors)")
+        #expect(beside.code == 3 && beside.errors.contains("opening the vault without the agent"), "\(beside.errors)")
         #expect(try sandbox.run("get", "greeting", passcode: Prepared.passcode).text == Prepared.greeting)
     }
 

@@ -78,7 +78,7 @@ import VaultCore
             descriptors: [3: .file(words), 4: sandbox.lines("correct horse")], environment: Self.nothing)
         #expect(recovered.code == 0, "\(recovered.errors)")
         #expect(try protection(Self.nothing)["level"] as? String == "secret")
-        #expect(try run(["get", "a"], Self.nothing).code == 2, "it asks, and there is no terminal")
+        #expect(try run(["get", "a"], Self.nothing).code == 3, "it asks, and there is no terminal")
         let read = try sandbox.run("get", "a", passcode: "correct horse", environment: Self.nothing)
         #expect(read.text == "kept", "\(read.errors)")
         let byPhrase = try sandbox.run(
@@ -136,7 +136,7 @@ import VaultCore
         #expect(raised.code == 0, "\(raised.errors)")
         #expect(try String(contentsOfFile: words, encoding: .utf8).split(separator: " ").count == 24)
         #expect(try protection(environment)["level"] as? String == "secret")
-        #expect(try run(["get", "a"], environment).code == 2, "it asks, and there is no terminal")
+        #expect(try run(["get", "a"], environment).code == 3, "it asks, and there is no terminal")
         try put("second", "b", environment, passcode: "correct horse")
 
         let new = try sandbox.bytes("home/header")

@@ -1,6 +1,8 @@
+import Cryptography
 import Foundation
 import TestSupport
 import Testing
+import VaultFormat
 
 /// Unlocked once: the passcode that a command asks for on the terminal opens the vault for the next ones.
 @Suite struct RememberingTests {
@@ -65,6 +67,7 @@ import Testing
     @Test(arguments: [
         ["--no-agent"], ["XDG_RUNTIME_DIR="], ["SUDO_UID=1000"], ["DOAS_USER=ada"], ["PKEXEC_UID=1000"], ["verify"],
         ["export"], ["log", "verify", "--key-out-fd=5"], ["stderr"], ["0755"], ["link"], ["configuration"], ["broken"],
+        ["policy"],
     ])
     func `no agent is started where nobody sees it, for whom it is not, or for the whole vault`(_ how: [String]) throws
     {
@@ -81,6 +84,9 @@ import Testing
             try FileManager.default.createSymbolicLink(
                 atPath: sandbox.path + "/link", withDestinationPath: sandbox.runtime)
             environment["XDG_RUNTIME_DIR"] = sandbox.path + "/link"
+        case "policy":
+            #expect(try sandbox.run("config", "set", "unlock.remember=yes").code == 0)
+            #expect(try sandbox.run("lock-policy", "set", "remember=never", passcode: Prepared.passcode).code == 0)
         case "configuration": #expect(try sandbox.run("config", "set", "unlock.remember=no").code == 0)
         case "broken":
             try FileManager.default.createDirectory(
@@ -98,6 +104,106 @@ import Testing
         #expect(try sandbox.agent() == nil)
         let own = try sandbox.run("status", "--json", environment: environment).json()
         #expect(own["agent"] is NSNull, "\(own)")
+    }
+
+    @Test func `a policy by which nothing is remembered is said, and unlock still opens the vault`() throws {
+        let sandbox = try AgentSandbox()
+        func policy(_ word: String) throws {
+            #expect(try sandbox.run("lock-policy", "set", "remember=\(word)", passcode: Prepared.passcode).code == 0)
+            #expect(try sandbox.run("lock-policy", "show", "--json").json()["remember"] as? String == word)
+            #expect(try sandbox.run("status", "--json").json()["remember"] as? String == word)
+            #expect(try sandbox.run("explain", "--json").json()["remember"] as? String == word)
+            #expect(try sandbox.run("status", "--long").text.contains("remember=never") == (word == "never"))
+        }
+        let before = try sandbox.bytes("home/header")
+        try policy("never")
+        #expect(try sandbox.run("lock-policy", "show").text.contains(/\nremember +never\n/))
+        #expect(try sandbox.run("log", passcode: Prepared.passcode).text.contains("remember"))
+        #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
+        #expect(try sandbox.run("get", "greeting").text == Prepared.greeting)
+        #expect(try sandbox.run("lock").code == 0)
+        #expect(try !typed(["list"], sandbox).contains("Unlocked until"), "a locked agent is not unlocked either")
+        #expect(try sandbox.agent()?["isUnlocked"] as? Bool == false)
+        try policy("allowed")
+        #expect(try typed(["list"], sandbox).contains(RememberingTests.said))
+        #expect(try sandbox.bytes("home/header") != before)
+        let wrong = try sandbox.run("lock-policy", "set", "remember=yes", passcode: Prepared.passcode)
+        #expect(wrong.code == 2 && wrong.errors.contains("remember=yes: allowed: never, allowed"), "\(wrong.errors)")
+    }
+
+    /// Who can write the folder can have the agent asked, and gets nothing by it.
+    @Test func `a header from which the rule was taken opens nothing`() throws {
+        let sandbox = try AgentSandbox()
+        #expect(try sandbox.run("lock-policy", "set", "remember=never", passcode: Prepared.passcode).code == 0)
+        let genuine = try sandbox.bytes("home/header")
+        var edited: [UInt8] = []
+        for copy in 0..<2 {
+            var bytes = Array(genuine[(copy * Header.copySize)..<((copy + 1) * Header.copySize)])
+            let start = 54  // vault-format.md 4
+            let count = Int(bytes[start - 2]) | Int(bytes[start - 1]) << 8
+            // The switches are followed by the countdown and two steps.
+            let switches = start + count - 16
+            try #require(bytes[start] == 4 && bytes[switches] == 12)
+            bytes[switches] = 5
+            bytes[start] = 2
+            let covered = Array(bytes.dropLast(32))
+            edited += unsafe covered + BLAKE3.hash(covered.span.bytes).bytes
+        }
+        _ = try sandbox.sandbox.file(edited, "home/header")
+        #expect(try sandbox.run("lock-policy", "show", "--json").json()["remember"] as? String == "allowed")
+        let terminal = try PseudoTerminal()
+        let child = try sandbox.sandbox.start(["list"], on: terminal, environment: sandbox.variables)
+        try terminal.wait(for: "Passcode: ")
+        terminal.type(Prepared.passcode + "\n")
+        #expect(child.wait() == 5)
+        #expect(!terminal.rest().contains("greeting"))
+        #expect(try sandbox.agent() == nil)
+
+        _ = try sandbox.sandbox.file(genuine, "home/header")
+        #expect(try sandbox.run("status", "--json").json()["remainingAttempts"] as? Int == 5)
+        #expect(try !typed(["list"], sandbox).contains("Unlocked until"))
+    }
+
+    @Test(arguments: [["list"], ["unlock"]])
+    func `an agent that ends while the prompt waits does not matter to what is typed then`(_ words: [String]) throws {
+        let sandbox = try AgentSandbox()
+        #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
+        #expect(try sandbox.run("lock").code == 0)
+        let first = try #require(try sandbox.agent()?["process"] as? Int)
+        let terminal = try PseudoTerminal()
+        let child = try sandbox.sandbox.start(words, on: terminal, environment: sandbox.variables)
+        try terminal.wait(for: "Passcode: ")
+        // The next one is asked over a connection that has been used.
+        terminal.type("wrong\n")
+        try terminal.wait(for: "Passcode: ")
+        kill(pid_t(first), SIGKILL)
+        // Its claim on the home goes before its connections; a zombie has none.
+        while let stat = try? String(contentsOfFile: "/proc/\(first)/stat", encoding: .utf8), !stat.contains(") Z ") {
+            sched_yield()
+        }
+        terminal.type(Prepared.passcode + "\n")
+        #expect(child.wait() == 0, "\(terminal.rest())")
+        let agent = try #require(try sandbox.agent())
+        #expect(agent["isUnlocked"] as? Bool == true && agent["process"] as? Int != first)
+        #expect(try sandbox.run("status", "--json").json()["remainingAttempts"] as? Int == 5)
+    }
+
+    @Test(arguments: [
+        (["verify", "--clean"], "the whole vault"), (["lock-policy", "set"], "the passcode itself"),
+        (["passcode", "verify"], "the passcode itself"),
+    ])
+    func `a command that asks while the agent is unlocked says why`(_ words: [String], _ need: String) throws {
+        let sandbox = try AgentSandbox()
+        for isOpen in [false, true] {
+            if isOpen { #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0) }
+            let terminal = try PseudoTerminal()
+            let settings = words[0] == "lock-policy" ? [isOpen ? "attempts=7" : "attempts=6"] : []
+            let child = try sandbox.sandbox.start(words + settings, on: terminal, environment: sandbox.variables)
+            let before = try terminal.wait(for: "Passcode: ")
+            #expect(before.contains("This command needs \(need), so it asks once more.") == isOpen, "\(before)")
+            terminal.type(Prepared.passcode + "\n")
+            #expect(child.wait() == 0, "\(terminal.rest())")
+        }
     }
 
     @Test func `an agent that cannot be used does not matter to what was typed`() throws {

@@ -81,9 +81,30 @@ import Testing
         let isNew = words[0] == "init"
         let sandbox = try Sandbox(prepared: !isNew)
         let result = try sandbox.run(raw: words.map { Array($0.utf8) })
-        #expect(result.code == 2)
+        // What an unlocked vault would have answered is locked; the rest lacks an option.
+        let isLocked = ["get", "put", "list", "rm", "verify"].contains(words[0]) && !words.contains("--phrase")
+        #expect(result.code == (isLocked ? 3 : 2))
+        #expect(result.errors.contains("locked: there is no terminal") == isLocked, "\(result.errors)")
         #expect(result.errors.contains("there is no terminal to ask for"), "\(result.errors)")
         #expect(sandbox.exists("home") != isNew)
+    }
+
+    @Test func `a locked vault without a terminal says what to do, as programs read it too`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let list = try sandbox.run("list", "--json")
+        #expect(try list.code == 3 && list.jsonError()["code"] as? String == "locked", "\(list.errors)")
+        let get = try sandbox.run("get", "greeting")
+        #expect(
+            get.errors
+                == "holdfast: locked: there is no terminal to ask for the passcode; run holdfast unlock first, or use "
+                + "--passcode-fd N\n")
+        // An agent that has it open would not do.
+        for words in [["unlock"], ["verify", "--clean"]] {
+            let refused = try sandbox.run(raw: words.map { Array($0.utf8) })
+            #expect(
+                refused.code == 3 && refused.errors.contains("for the passcode; use --passcode-fd N\n"),
+                "\(refused.errors)")
+        }
     }
 
     /// Everything that asks for a secret of a vault that is there.

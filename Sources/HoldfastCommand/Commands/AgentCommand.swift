@@ -34,7 +34,7 @@ extension Command {
             if !arguments[Options.report] {
                 settings.passed = try vaultCall { try PassedSockets.take() }
                 // A command that starts an agent says it itself.
-                if let vault = try? Unlocking.find(arguments) { IdleTime.tellCut(vault, arguments) }
+                if let (_, found) = try? Unlocking.found(arguments) { IdleTime.tellCut(try? found.get(), arguments) }
             }
             settings.pinentry = try pinentry(arguments)
             settings.vault.ownerStores = { KeyStores(folder: $0 + "/shares") }

@@ -73,9 +73,13 @@ struct Explanation {
         }
         let order = policy.fallback.rules.map(\.step.words).joined(separator: ", then ")
         let name = policy.fallback.presetName.map { "The policy \"\(Words.typed($0))\"" } ?? "The vault's own policy"
+        if !policy.remembersPasscode { sentences.append(Explanation.forgetful) }
         lines = ["\(name): \(order)."] + sentences.map(Escaping.sentence)
         json = decision.json(sentences, report)
     }
+
+    private static let forgetful =
+        "The policy lets no command leave the vault open behind it (remember=never): each command asks, until holdfast unlock."
 
     /// What is asked for if the vault has a PIN for this machine's TPM.
     private static func ofPIN(_ status: Vault.Status) -> String? {
@@ -104,6 +108,7 @@ extension FallbackDecision {
             "sentences": .array(sentences.map { .text($0) }),
             "preset": report.status.policy.fallback.presetName.map { .text($0) } ?? .null,
             "storageAssurance": .text(report.storageAssurance.name),
+            "remember": .text(report.status.policy.rememberWord),
         ])
     }
 }

@@ -49,7 +49,7 @@ extension Command {
 private func importFile(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let (imported, isPlainFile) = try read(arguments)
     let folder = try folder(arguments)
-    let vault = try Unlocking.open(arguments)
+    let vault = try Unlocking.open(arguments, isForWhole: true)
     let items = ItemStore(vault)
     let plan = try vaultCall {
         try ImportPlan(imported, into: items, folder: folder)

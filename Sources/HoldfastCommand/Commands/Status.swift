@@ -35,7 +35,10 @@ private func showStatus(_ arguments: Arguments) throws(CommandError) -> ExitCode
         return .done
     }
     try Output.write(
-        Facts.text(facts(status) + protection.facts + facts(open) + hardwareFacts(vault) + [("agent", words(agent))]))
+        Facts.text(
+            facts(status) + protection.facts(status.slots) + facts(open) + hardwareFacts(vault, status) + [
+                ("agent", words(agent))
+            ]))
     if let long { try Output.write(long.text) }
     return .done
 }
@@ -102,9 +105,9 @@ private func attempts(_ status: Vault.Status) -> [(String, String)] {
     return facts
 }
 
-private func hardwareFacts(_ vault: Vault) -> [(String, String)] {
+private func hardwareFacts(_ vault: Vault, _ status: Vault.Status) -> [(String, String)] {
     var facts: [(String, String)] = []
-    if vault.leavesHardware {
+    if status.leavesHardware {
         facts.append(
             ("hardware", "keys in the TPM or the keyring were made for another folder, and stay there after a wipe;"))
         facts.append(("", "say if this is the vault (holdfast hardware claim) or a copy (holdfast hardware leave)"))
@@ -157,6 +160,7 @@ extension Vault.Status {
             "refusedAttempts": .integer(Int64(refusedAttempts)),
             "retryAfterSeconds": retryAfter.map { .integer(Format.roundedUpSeconds($0)) } ?? .null,
             "isPasscodeClosed": .boolean(isPasscodeClosed), "selfDestruct": .boolean(policy.selfDestruct),
+            "remember": .text(policy.rememberWord),
             "log": .object([
                 "entries": log.entries.map { .count($0) } ?? .null, "problem": log.problem.map { .text($0) } ?? .null,
             ]),

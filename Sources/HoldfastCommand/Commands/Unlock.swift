@@ -11,7 +11,7 @@ extension Command {
             "Asks for the passcode and passes it to the vault's agent, which is started if none is running. While the "
                 + "agent is unlocked, every command for what is in the vault uses it and asks for nothing, and so do other programs "
                 + "(holdfast help programs). The first command that asks for the passcode on a terminal unlocks it too, unless "
-                + "unlock.remember is no (holdfast config) or --no-agent is used. Commands that change what unlocks the vault ask again.",
+                + "the policy says remember=never, unlock.remember is no (holdfast config) or --no-agent is used. Commands that change what unlocks the vault ask again.",
             "If the vault's policy allows a fingerprint or the account password (holdfast enroll), it is asked for "
                 + "first, for three days after the agent was given the passcode; --passcode asks for the passcode "
                 + "instead. If the vault has a PIN for this machine's TPM (holdfast enroll pin), the PIN is asked "
@@ -33,18 +33,18 @@ private func unlockVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
     let input = SecretInput(arguments)
     try Unlocking.requireOneSecret(arguments)
     if Unlocking.usesPhrase(arguments) { try input.requirePhraseSource() }
-    let vault = try Unlocking.find(arguments)
+    let (vault, found) = try Unlocking.found(arguments)
     let agent = try UnlockingAgent(arguments)
-    if let locksIn = stillOpen(arguments, agent) { return try tell(locksIn, vault, arguments) }
+    if let locksIn = stillOpen(arguments, agent) { return try tell(locksIn, try? found.get(), arguments) }
     if Unlocking.usesPhrase(arguments) {
         let phrase = try input.phrase()
         let locksIn = try phrase.withText { text throws(CommandError) in
             let text = try vaultCall { try SecretBytes(copying: text) }
             return try agent.unlock(.recoveryPhrase, text, idle: idle(arguments), timeout: timeout(arguments))
         }
-        return try tell(locksIn, vault, arguments)
+        return try tell(locksIn, try? found.get(), arguments)
     }
-    var status = try vaultCall { try vault.status() }
+    var status = try vaultCall { try found.get() }
     if !Unlocking.namesSecret(arguments) {
         if status.slots.contains(.device) {
             let locksIn = try agent.openUnasked(idle: idle(arguments), timeout: timeout(arguments))
@@ -52,21 +52,21 @@ private func unlockVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
                 Output.remark(
                     "This vault opens without asking: commands and the agent open it again when it is needed.")
             }
-            return try tell(locksIn, vault, arguments)
+            return try tell(locksIn, status, arguments)
         }
         if !arguments[Options.passcode] {
             switch try OwnerUnlock.run(arguments, status, agent) {
-            case .opened(let locksIn): return try tell(locksIn, vault, arguments)
+            case .opened(let locksIn): return try tell(locksIn, status, arguments)
             case .passcode(let afterAsking): if afterAsking { status = try vaultCall { try vault.status() } }
             }
         }
     }
-    try input.requireCountedSource()
+    try input.requireCountedSource(unlockHelps: false)
     try Unlocking.refuseEarly(status)
     let locksIn = try Unlocking.ask(arguments, vault, status) { kind, secret throws(CommandError) in
         try agent.unlock(kind, secret, idle: idle(arguments), timeout: timeout(arguments))
     }
-    return try tell(locksIn, vault, arguments)
+    return try tell(locksIn, status, arguments)
 }
 
 private func idle(_ arguments: Arguments) -> UInt32? { arguments[Options.idle].map(UInt32.init) }
@@ -83,10 +83,12 @@ private func stillOpen(_ arguments: Arguments, _ agent: UnlockingAgent) -> UInt6
     return .some(status.locksIn)
 }
 
-private func tell(_ locksIn: UInt64?, _ vault: Vault, _ arguments: Arguments) throws(CommandError) -> ExitCode {
-    Unlocking.tellUnclaimed(vault)
+private func tell(
+    _ locksIn: UInt64?, _ status: Vault.Status?, _ arguments: Arguments
+) throws(CommandError) -> ExitCode {
+    if let status { Unlocking.tellUnclaimed(status) }
     SyncedFolder.warn(try HomeFolder.absolutePath(arguments))
-    IdleTime.tellCut(vault, arguments)
+    IdleTime.tellCut(status, arguments)
     if arguments[Options.json] {
         try Output.write(
             .object([
@@ -100,10 +102,10 @@ private func tell(_ locksIn: UInt64?, _ vault: Vault, _ arguments: Arguments) th
 
 enum IdleTime {
     /// Says that the vault locks earlier than the command line, or the configuration, asks for.
-    static func tellCut(_ vault: Vault, _ arguments: Arguments) {
+    static func tellCut(_ status: Vault.Status?, _ arguments: Arguments) {
         guard let idle = arguments[Options.idle] else { return }
         let timeout = arguments[Options.timeout] ?? Int(AgentSettings.standardTimeout)
-        if let rule = try? vault.status().policy.lockTiming.seconds, rule > 0, rule < idle {
+        if let rule = status?.policy.lockTiming.seconds, rule > 0, rule < idle {
             Output.note(
                 "the vault's policy has it lock after \(DurationWord.word(Int(rule))) without use (lockTiming in holdfast "
                     + "lock-policy show)")

@@ -17,7 +17,7 @@ extension Command {
 
 private func verifyVault(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     // What is cleaned is cleaned by the process that has looked.
-    let vault = arguments[Options.clean] ? try Unlocking.open(arguments, evenIfDamaged: true) : nil
+    let vault = arguments[Options.clean] ? try Unlocking.open(arguments, evenIfDamaged: true, isForWhole: true) : nil
     var result = if let vault { try check(vault) } else { try check(arguments) }
     var removed: Int?
     if let vault, result.isIntact {

@@ -15,7 +15,7 @@ struct IdentityAccess {
     /// Opens the vault.
     init(_ arguments: Arguments) throws(CommandError) {
         let turn = try IdentityAccess.turn(arguments)
-        self.init(arguments, turn, try Unlocking.open(arguments))
+        self.init(arguments, turn, try Unlocking.open(arguments, isForWhole: true))
     }
 
     private init(_ arguments: Arguments, _ turn: IdentityTurn, _ vault: Vault) {

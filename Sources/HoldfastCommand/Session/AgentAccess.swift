@@ -82,6 +82,12 @@ enum AgentAccess {
         } catch { return .unreachable(CommandError(error).message) }
     }
 
+    /// Whether an agent has the vault open.
+    static func isOpen(_ arguments: Arguments) -> Bool {
+        guard case .running(let status) = status(arguments) else { return false }
+        return status.isUnlocked
+    }
+
     /// `. Locks at 17:32 if idle`.
     static func until(_ milliseconds: UInt64?) -> String {
         guard let milliseconds else { return "" }

@@ -123,19 +123,28 @@ func removeDeviceSlot(_ arguments: Arguments) throws(CommandError) -> ExitCode {
 
 extension Protection {
     /// For people: the level, and where a share rests.
-    var facts: [(String, String)] {
-        var facts = [("protection", words)]
+    /// - Parameter slots: Those of the vault.
+    func facts(_ slots: [SlotKind]) -> [(String, String)] {
+        var facts = [("protection", words(slots))]
         if !isRecoverable { facts.append(("", "no recovery phrase: what is in it is lost with this device")) }
         if moving != nil { facts.append(("", "records still move to new keys (holdfast verify --clean)")) }
         return facts
     }
 
-    private var words: String {
+    private func words(_ slots: [SlotKind]) -> String {
         switch level {
         case .device: "opens without asking; its key is in \(place(self))"
         case .owner: "asks for your fingerprint or account password"
-        case .secret: "asks for the passcode, a PIN or the recovery phrase"
+        case .secret: "asks for " + Protection.secrets(slots)
         }
+    }
+
+    /// `the passcode or the recovery phrase`: those that are set.
+    private static func secrets(_ slots: [SlotKind]) -> String {
+        let named = [UnlockSecret.passcode, .pin, .recoveryPhrase].filter { slots.contains(.secret($0)) }
+            .map { "the \($0.words)" }
+        guard let last = named.last else { return "nothing that this version knows" }
+        return named.count == 1 ? last : named.dropLast().joined(separator: ", ") + " or " + last
     }
 
     /// For programs.

@@ -20,8 +20,10 @@ enum Remembering {
     /// - Throws: What asking and unlocking throw.
     static func unlock(_ arguments: Arguments) throws(CommandError) -> UnlockingAgent? {
         // What is wrong with the vault is said where it is opened.
-        guard isPossible(arguments), let vault = try? Unlocking.find(arguments), let status = try? vault.status(),
-            status.slots.contains(.passcode) || status.hasPIN, !status.slots.contains(.device)
+        guard isPossible(arguments), let (vault, found) = try? Unlocking.found(arguments),
+            let status = try? found.get(),
+            status.slots.contains(.passcode) || status.hasPIN, !status.slots.contains(.device),
+            status.policy.remembersPasscode
         else { return nil }
         try Unlocking.refuseEarly(status)
         let agent = try UnlockingAgent(arguments)
@@ -43,7 +45,7 @@ enum Remembering {
             opened.withLock { $0 = vault }
             return nil
         case .inAgent(let locksIn):
-            Unlocking.tellUnclaimed(vault)
+            Unlocking.tellUnclaimed(status)
             if !arguments[Options.json] { Output.remark(words(locksIn)) }
             return agent
         }

@@ -129,6 +129,7 @@ extension Unlocking {
         return try Silence.hold { () throws(CommandError) in
             let status = if let status { status } else { try vaultCall { try vault.status() } }
             tellOfPasscode(input, vault, status)
+            input.tellAskedAnyway("the passcode itself")
             var tries = try SecretTries(vault)
             let result = try tries.ask(for: .passcode, status, prompt: prompt) { passcode throws(CommandError) in
                 try PassingNote.show(note) { () throws(CommandError) in try use(passcode) }

@@ -14,9 +14,21 @@ enum Unlocking {
         return try vaultCall { try Vault(at: path) }
     }
 
+    /// The vault, still locked, and its status by the header that was read for that, or what reading it throws.
+    static func found(
+        _ arguments: Arguments
+    ) throws(CommandError) -> (vault: Vault, status: Result<Vault.Status, VaultError>) {
+        let path = try HomeFolder.path(arguments)
+        return try vaultCall { try Vault.found(at: path) }
+    }
+
     /// The vault, opened with the passcode, with its PIN, or with the phrase, as is asked for.
-    /// - Parameter evenIfDamaged: Whether a database that others changed is opened, to tell what is wrong with it.
-    static func open(_ arguments: Arguments, evenIfDamaged: Bool = false) throws(CommandError) -> Vault {
+    /// - Parameters:
+    ///   - evenIfDamaged: Whether a database that others changed is opened, to tell what is wrong with it.
+    ///   - isForWhole: Whether the command is for the whole vault, so that no agent would do.
+    static func open(
+        _ arguments: Arguments, evenIfDamaged: Bool = false, isForWhole: Bool = false
+    ) throws(CommandError) -> Vault {
         if let vault = Remembering.takeOpened() { return vault }
         let input = SecretInput(arguments)
         try requireOneSecret(arguments)
@@ -29,7 +41,8 @@ enum Unlocking {
             try vaultCall { try vault.unlock(phrase: phrase, evenIfDamaged: evenIfDamaged) }
         } else {
             let status = try refuseEarly(vault)
-            try input.requireCountedSource()
+            try input.requireCountedSource(unlockHelps: !isForWhole)
+            if isForWhole, !namesSecret(arguments) { input.tellAskedAnyway("the whole vault") }
             try ask(arguments, vault, status) { kind, secret throws(CommandError) in
                 try open(vault, kind, secret, evenIfDamaged: evenIfDamaged)
             }
@@ -48,7 +61,7 @@ enum Unlocking {
 
     /// Shows notices after an unlock.
     static func tellOpened(_ vault: Vault) {
-        tellUnclaimed(vault)
+        if vault.leavesHardware { tellUnclaimed() }
         tellOpenItems(vault)
         if (try? vault.isRekeyUnfinished) ?? false {
             Output.remark("A change of keys was interrupted. Run holdfast verify --clean to finish it.")
@@ -139,8 +152,11 @@ enum Unlocking {
     }
 
     /// Says after an unlock that the shares in hardware were made for another folder.
-    static func tellUnclaimed(_ vault: Vault) {
-        guard vault.leavesHardware else { return }
+    static func tellUnclaimed(_ status: Vault.Status) {
+        if status.leavesHardware { tellUnclaimed() }
+    }
+
+    private static func tellUnclaimed() {
         Output.note(
             "WARNING: the TPM or keyring keeps keys of this vault that were made for another folder. This folder is a copy, "
                 + "or another program changed its wipe.key. Until you say which (holdfast hardware claim, holdfast hardware "

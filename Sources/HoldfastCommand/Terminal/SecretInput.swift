@@ -53,9 +53,25 @@ struct SecretInput {
         throw try missing("the PIN", "--pin-fd")
     }
 
-    /// As ``requirePasscodeSource()``, for a secret that the vault counts: the passcode, or the PIN.
-    func requireCountedSource() throws(CommandError) {
-        if pinDescriptor == nil { try requirePasscodeSource() }
+    /// As ``requirePasscodeSource()``, for a secret that opens the vault: the passcode, or the PIN.
+    /// - Parameter unlockHelps: Whether the command goes through an agent that has the vault open.
+    /// - Throws: `locked`, or a usage error where an agent has the vault open and would not do; of a vault that cannot be opened at
+    ///   all, why.
+    func requireCountedSource(unlockHelps: Bool = true) throws(CommandError) {
+        guard pinDescriptor == nil, passcodeDescriptor == nil, !Terminal.isThere else { return }
+        let missing = try missing("the passcode", "--passcode-fd")
+        if !unlockHelps, let vaultArguments, AgentAccess.isOpen(vaultArguments) { throw missing }
+        throw CommandError(
+            .refused, code: VaultError.Code.locked.description,
+            "locked: there is no terminal to ask for the passcode",
+            advice: (unlockHelps ? "run holdfast unlock first, or " : "") + "use --passcode-fd N")
+    }
+
+    /// Says why the passcode is asked for, where an agent has the vault open.
+    /// - Parameter need: What the command needs that an agent does not give.
+    func tellAskedAnyway(_ need: String) {
+        guard let vaultArguments, !vaultArguments[Options.noAgent], AgentAccess.isOpen(vaultArguments) else { return }
+        Output.remark("This command needs \(need), so it asks once more.")
     }
 
     /// As ``requirePasscodeSource()``.
