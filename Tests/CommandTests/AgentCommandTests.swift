@@ -18,7 +18,9 @@ import Testing
         #expect((890...900).contains(seconds))
         let agent = try #require(try sandbox.agent())
         #expect(agent["isUnlocked"] as? Bool == true)
-        #expect(try sandbox.run("status").text.contains("unlocked. Locks at "))
+        let status = try sandbox.run("status").text
+        #expect(status.contains("unlocked. Locks at "))
+        #expect(status.contains("asks for the passcode or the recovery phrase\n"), "no PIN is set: \(status)")
 
         #expect(try sandbox.run("get", "greeting").text == Prepared.greeting)
         #expect(try sandbox.run("get", "big", "--collection", "files").output == Prepared.big)

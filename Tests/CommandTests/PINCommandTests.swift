@@ -44,6 +44,7 @@ struct PINCommandTests {
         #expect(slots.text.hasSuffix("enroll remove pin\n"))
         #expect(try sandbox.run("status", "--json").json()["hasPIN"] as? Bool == true)
         #expect(try sandbox.run("status").text.contains("PIN under the TPM"))
+        #expect(try sandbox.run("status").text.contains("asks for the passcode, the PIN or the recovery phrase\n"))
         let explained = try sandbox.run("explain", environment: variables).text
         #expect(
             explained.contains(
