@@ -177,8 +177,11 @@ import VaultFormat
         terminal.type("wrong\n")
         try terminal.wait(for: "Passcode: ")
         kill(pid_t(first), SIGKILL)
-        // Its claim on the home goes before its connections; a zombie has none.
-        while let stat = try? String(contentsOfFile: "/proc/\(first)/stat", encoding: .utf8), !stat.contains(") Z ") {
+        // Its claim on the home goes before its connections; a zombie whose threads have ended has none.
+        while let stat = try? String(contentsOfFile: "/proc/\(first)/stat", encoding: .utf8),
+            let threads = try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(first)/task"),
+            threads.count > 1 || !stat.contains(") Z ")
+        {
             sched_yield()
         }
         terminal.type(Prepared.passcode + "\n")
