@@ -94,7 +94,7 @@ import Testing
         try shell.run("printf 'name,url,username,password,note\\nShop,https://shop.example,ada,one,\\n' > web.csv")
         let imported = try shell.run(
             "holdfast import web.csv --prefix web", ("Passcode: ", "five words of my own"))
-        #expect(imported.contains("Imported 1 item"))
+        #expect(imported.contains("Imported 1 entry"))
         #expect(try shell.run("holdfast list web").contains("web/Shop"))
         try shell.run("holdfast backup stick")
         try shell.run("holdfast backup stick")

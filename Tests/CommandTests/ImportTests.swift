@@ -35,7 +35,7 @@ import Testing
         #expect(dry.code == 0 && dry.text == "add\tMail\tline 2\nadd\tBank\tline 3\n" && !dry.text.contains("s3cret"))
         #expect(try !sandbox.run("list", passcode: Prepared.passcode).text.contains("Mail"))
         let done = try sandbox.run("import", file, "--prefix=old", passcode: Prepared.passcode)
-        #expect(done.code == 0 && done.errors.contains("Imported 2 items."), "\(done.errors)")
+        #expect(done.code == 0 && done.errors.contains("Imported 2 entries."), "\(done.errors)")
         #expect(try sandbox.run("show", "old/Mail", "-f", "password", passcode: Prepared.passcode).text == "s3cret")
         let again = try sandbox.run("import", file, "--json", passcode: Prepared.passcode).json()
         #expect((again["added"] as? [Any])?.isEmpty ?? false)

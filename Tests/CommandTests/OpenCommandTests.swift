@@ -24,7 +24,7 @@ import Testing
         let status = try sandbox.run("status", "--json").json()["open"] as? [String: Any]
         #expect(status?["items"] as? Int == 1 && status?["assurance"] as? String == "none")
         #expect(status?["quotaItems"] as? Int == 10_000 && status?["problem"] is NSNull)
-        #expect(try sandbox.run("status").text.contains("1 item, 8.1 kB of 16.7 MB, readable without the passcode"))
+        #expect(try sandbox.run("status").text.contains("1 entry, 8.1 kB of 16.7 MB, readable without the passcode"))
     }
 
     @Test func sealsWhatOnlyTheUnlockedVaultReads() throws {

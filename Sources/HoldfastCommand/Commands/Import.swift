@@ -23,15 +23,15 @@ extension Options {
 
 extension Command {
     static let importItems = Command(
-        "import", synonyms: ["migrate"], summary: "import items from another password manager",
+        "import", synonyms: ["migrate"], summary: "import entries from another password manager",
         details: [
             "Reads databases of KeePass and KeePassXC (KDBX 3 and 4, XML, CSV), exports of Bitwarden (JSON, plain or with a password of "
                 + "its own; CSV), 1Password (1PUX) and Aegis (plain or encrypted), CSV files of Firefox and Chrome, any other CSV with --column, "
                 + "the folder of pass (with its file .gpg-id), whose entries gpg decrypts, and what holdfast export --plain wrote.",
-            "With --format gnome-keyring and without FILE it asks your session's keyring (any Secret Service) for all items. A locked "
-                + "keyring asks for its password itself. The items get the tag secret-service, so that after holdfast secrets serve "
+            "With --format gnome-keyring and without FILE it asks your session's keyring (any Secret Service) for all entries. A locked "
+                + "keyring asks for its password itself. The entries get the tag secret-service, so that after holdfast secrets serve "
                 + "programs find them as before.",
-            "Everything is stored, or nothing. Items that the vault has already are left out. What was not understood is listed "
+            "Everything is stored, or nothing. Entries that the vault has already are left out. What was not understood is listed "
                 + "with its place. The passcode is asked for even if an agent has the vault open.",
             "An export that is not encrypted is still on your disk afterwards; remove it.",
         ],
@@ -234,8 +234,8 @@ private func report(_ plan: ImportPlan, _ imported: Imported, _ arguments: Argum
     }
     for note in imported.notes { Output.note("not imported: \(note)") }
     let verb = isDry ? "Would import" : "Imported"
-    var sentence = "\(verb) \(Format.count(added.count, "item"))."
-    if !left.isEmpty { sentence += " \(Format.count(left.count, "item")) the vault has already." }
+    var sentence = "\(verb) \(Format.count(added.count, "entry", "entries"))."
+    if !left.isEmpty { sentence += " \(Format.count(left.count, "entry", "entries")) the vault has already." }
     if !imported.notes.isEmpty { sentence += " \(Format.count(imported.notes.count, "thing")) not understood." }
     try Output.write(sentence + "\n", to: STDERR_FILENO)
 }
