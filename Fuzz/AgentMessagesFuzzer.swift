@@ -32,7 +32,7 @@ private func fuzz(_ input: [UInt8]) {
 private func check(_ request: Request, _ input: [UInt8]) {
     var payload = 0
     switch request {
-    case .unlock(_, _, _, let range), .beginChange(_, _, let range), .finishChange(let range), .data(let range):
+    case .unlock(_, _, _, _, let range), .beginChange(_, _, let range), .finishChange(let range), .data(let range):
         require(!range.isEmpty && range.upperBound == input.count - Frame.size, "a payload lies elsewhere")
         payload = range.count
     case .credential(_, _, let range), .importSSH(_, let range):

@@ -1,6 +1,9 @@
 internal import VaultFormat
 
 extension Request {
+    /// Of the factor of an unlock.
+    private static let rememberedBit: UInt8 = 16
+
     /// Reads the body of a request, all of it and nothing else.
     /// - Throws: ``MessageError`` with what is wrong.
     package init(_ frame: Frame, body: RawSpan) throws(MessageError) {
@@ -12,12 +15,14 @@ extension Request {
         case .hello: self = .hello(version: try cursor.integer(body, UInt8.self))
         case .status: self = .status
         case .unlock:
-            guard let factor = UnlockSecret(requestCode: try cursor.integer(body, UInt8.self)) else {
+            let code = try cursor.integer(body, UInt8.self)
+            guard let factor = UnlockSecret(requestCode: code & ~Request.rememberedBit) else {
                 throw .invalid(field: "factor")
             }
             let (idle, timeout) = try Request.times(&cursor, body)
             let secret = try cursor.rest(Request.secretSizes, "secret")
-            self = .unlock(factor, idle: idle, timeout: timeout, secret: secret)
+            self = .unlock(
+                factor, isRemembered: code & Request.rememberedBit != 0, idle: idle, timeout: timeout, secret: secret)
         case .open:
             let (idle, timeout) = try Request.times(&cursor, body)
             self = .open(idle: idle, timeout: timeout)
@@ -120,8 +125,8 @@ extension Request {
         var writer = Writer()
         switch self {
         case .hello(let version): writer.integer(version)
-        case .unlock(let factor, let idle, let timeout, _):
-            writer.integer(factor.requestCode)
+        case .unlock(let factor, let isRemembered, let idle, let timeout, _):
+            writer.integer(factor.requestCode | (isRemembered ? Request.rememberedBit : 0))
             writer.optional(idle)
             writer.optional(timeout)
         case .get(let path), .remove(let path), .item(let path), .importSSH(let path, _): path.write(&writer)

@@ -7,8 +7,9 @@ package enum Request: Sendable, Hashable {
     case hello(version: UInt8)
     /// Is it unlocked, and until when?
     case status
-    /// Open the vault. `idle` and `timeout` are seconds, and nil where the agent's own hold.
-    case unlock(UnlockSecret, idle: UInt32?, timeout: UInt32?, secret: Range<Int>)
+    /// Open the vault. `isRemembered` is what was asked for by another command, after which the vault may stay open only if its rules allow
+    /// it. `idle` and `timeout` are seconds, and nil where the agent's own hold.
+    case unlock(UnlockSecret, isRemembered: Bool = false, idle: UInt32?, timeout: UInt32?, secret: Range<Int>)
     /// Open a vault that opens without asking. Times as for an unlock.
     case open(idle: UInt32?, timeout: UInt32?)
     /// Drop the keys; the answer comes when they are gone.

@@ -23,6 +23,7 @@ import VaultFormat
     static let requests: [(Request, payload: Int)] = [
         (.hello(version: 7), 0), (.status, 0),
         (.unlock(.passcode, idle: nil, timeout: nil, secret: 11..<19), 8),
+        (.unlock(.passcode, isRemembered: true, idle: nil, timeout: nil, secret: 11..<19), 8),
         (.unlock(.pin, idle: nil, timeout: nil, secret: 11..<15), 4),
         (.unlock(.recoveryPhrase, idle: 1, timeout: .max, secret: 11..<1035), 1024),
         (.open(idle: nil, timeout: nil), 0), (.open(idle: 60, timeout: .max), 0), (.lock, 0), (.get(path), 0),
@@ -323,7 +324,7 @@ import VaultFormat
 extension Request {
     var payload: Int {
         switch self {
-        case .unlock(_, _, _, let range), .beginChange(_, _, let range), .finishChange(let range), .data(let range),
+        case .unlock(_, _, _, _, let range), .beginChange(_, _, let range), .finishChange(let range), .data(let range),
             .answer(let range), .credential(_, _, let range), .importSSH(_, let range):
             range.count
         default: 0

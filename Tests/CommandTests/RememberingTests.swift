@@ -159,7 +159,14 @@ import VaultFormat
         #expect(!terminal.rest().contains("greeting"))
         #expect(try sandbox.agent() == nil)
 
+        // Nor one that is there only while the command looks.
+        let swapped = try sandbox.sandbox.start(["list"], on: terminal, environment: sandbox.variables)
+        try terminal.wait(for: "Passcode: ")
         _ = try sandbox.sandbox.file(genuine, "home/header")
+        terminal.type(Prepared.passcode + "\n")
+        #expect(swapped.wait() == 1)
+        #expect(terminal.rest().contains("the vault's rules changed meanwhile"))
+        #expect(try sandbox.agent() == nil)
         #expect(try sandbox.run("status", "--json").json()["remainingAttempts"] as? Int == 5)
         #expect(try !typed(["list"], sandbox).contains("Unlocked until"))
     }

@@ -37,6 +37,11 @@ extension Agent {
             case .secret(let kind, let body, let range): try vault.unlock(kind, body.secret(range))
             case .device(let expected): try vault.openByDevice(expecting: expected)
             }
+            // The command read the rule in a header that nobody had proved yet.
+            if next.isRemembered, vault.authenticatedPolicy?.remembersPasscode != true {
+                vault.lock()
+                throw VaultError(.busy, "the vault's rules changed meanwhile; run the command again")
+            }
         }
     }
 

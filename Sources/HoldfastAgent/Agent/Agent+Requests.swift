@@ -25,11 +25,11 @@ extension Agent {
             send(.welcome(version: Frame.version, process: processID, program: settings.program), to: connection)
         case .status: send(.status(status), to: connection)
         case .ping: send(.done, to: connection)
-        case .unlock(let factor, let idle, let timeout, let secret):
+        case .unlock(let factor, let isRemembered, let idle, let timeout, let secret):
             wait(
                 WaitingUnlock(
                     connection: connection.number, key: .secret(factor, body, secret),
-                    limits: settings.limits(idle: idle, timeout: timeout)), connection)
+                    limits: settings.limits(idle: idle, timeout: timeout), isRemembered: isRemembered), connection)
         case .open(let idle, let timeout):
             wait(
                 WaitingUnlock(

@@ -97,6 +97,8 @@ package final class Agent {
         let connection: UInt64?
         let key: Key
         let limits: AgentLock.Limits
+        /// Whether it was typed to another command, and the vault's rules may refuse that it stays open.
+        var isRemembered = false
 
         /// What it is opened with.
         enum Key {

@@ -83,16 +83,19 @@ package struct AgentClient: ~Copyable {
     }
 
     /// Opens the vault.
-    /// - Parameter handedOver: Called as soon as the agent may have some of the secret.
+    /// - Parameters:
+    ///   - isRemembered: The vault may stay open only if its rules allow that: `busy` where they do not.
+    ///   - handedOver: Called as soon as the agent may have some of the secret.
     /// - Returns: Milliseconds until it locks if idle; nil for never.
     /// - Throws: What unlocking throws, with what is left; `locked` if it was locked meanwhile.
     package borrowing func unlock(
-        _ factor: UnlockSecret, _ secret: borrowing SecretBytes, idle: UInt32? = nil, timeout: UInt32? = nil,
-        handedOver: () -> Void = {}
+        _ factor: UnlockSecret, _ secret: borrowing SecretBytes, isRemembered: Bool = false, idle: UInt32? = nil,
+        timeout: UInt32? = nil, handedOver: () -> Void = {}
     ) throws(VaultError) -> UInt64? {
         LocalSocket.setPatience(socket, seconds: AgentClient.unlockPatience)
         defer { LocalSocket.setPatience(socket, seconds: AgentClient.patience) }
-        let request = Request.unlock(factor, idle: idle, timeout: timeout, secret: 0..<secret.count)
+        let request = Request.unlock(
+            factor, isRemembered: isRemembered, idle: idle, timeout: timeout, secret: 0..<secret.count)
         try secret.withBytes { bytes throws(VaultError) in
             try send(request, payload: bytes, handedOver: handedOver)
         }

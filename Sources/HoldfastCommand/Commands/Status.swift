@@ -125,7 +125,8 @@ private func facts(_ open: OpenCompartment.Status) -> [(String, String)] {
         facts.append(("open", Escaping.sentence(problem.reason)))
     } else if open.items > 0 {
         let size = "\(Format.size(UInt64(clamping: open.bytes))) of \(Format.size(UInt64(clamping: open.quota.bytes)))"
-        facts.append(("open", "\(Format.count(open.items, "entry", "entries")), \(size), readable without the passcode"))
+        facts.append(
+            ("open", "\(Format.count(open.items, "entry", "entries")), \(size), readable without the passcode"))
     }
     if open.hasSetAside { facts.append(("", "what could not be read is kept as open.mdb.damaged (verify --clean)")) }
     return facts

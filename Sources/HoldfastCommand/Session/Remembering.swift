@@ -30,7 +30,8 @@ enum Remembering {
         let times = try idleTimes()
         let outcome = try Unlocking.ask(arguments, vault, status) { kind, secret throws(CommandError) in
             do throws(CommandError) {
-                return Outcome.inAgent(try agent.unlock(kind, secret, idle: times.idle, timeout: times.timeout))
+                return Outcome.inAgent(
+                    try agent.unlock(kind, secret, isRemembered: true, idle: times.idle, timeout: times.timeout))
             } catch {
                 // The attempt may be counted already: the same passcode is not spent twice.
                 guard cannotServe(error), !agent.hasAsked else { throw error }

@@ -44,15 +44,19 @@ final class UnlockingAgent {
     }
 
     /// Opens the vault.
+    /// - Parameter isRemembered: Whether it may stay open only if its rules allow that.
     /// - Returns: Milliseconds until it locks if idle; nil for never.
     /// - Throws: What starting the agent and unlocking throw.
     func unlock(
-        _ factor: UnlockSecret, _ secret: borrowing SecretBytes, idle: UInt32?, timeout: UInt32?
+        _ factor: UnlockSecret, _ secret: borrowing SecretBytes, isRemembered: Bool = false, idle: UInt32?,
+        timeout: UInt32?
     ) throws(CommandError) -> UInt64? {
         let secret = try vaultCall { try secret.copy() }
         hasAsked = false
         return try open { agent in
-            try agent.unlock(factor, secret, idle: idle, timeout: timeout) { hasAsked = true }
+            try agent.unlock(factor, secret, isRemembered: isRemembered, idle: idle, timeout: timeout) {
+                hasAsked = true
+            }
         }
     }
 
