@@ -150,6 +150,7 @@ NUMBER(int, O_NOCTTY); NUMBER(int, O_APPEND);
 NUMBER(int, F_GETFL); NUMBER(int, F_SETFL); NUMBER(int, F_SETFD); NUMBER(int, F_GETFD); NUMBER(int, F_DUPFD_CLOEXEC);
 NUMBER(int, F_GETPROTECTIONCLASS); NUMBER(int, F_SETPROTECTIONCLASS);  // sys/fcntl.h
 NUMBER(int, F_FULLFSYNC); NUMBER(int, F_NOCACHE); NUMBER(int, F_OK); NUMBER(int, W_OK); NUMBER(int, X_OK); NUMBER(int, R_OK);
+NUMBER(int, PATH_MAX);
 NUMBER(int, FD_CLOEXEC); NUMBER(int, AT_FDCWD); NUMBER(int, AT_REMOVEDIR); NUMBER(int, AT_SYMLINK_NOFOLLOW);
 NUMBER(int, AT_EACCESS);
 NUMBER(int, LOCK_SH); NUMBER(int, LOCK_EX); NUMBER(int, LOCK_NB); NUMBER(int, LOCK_UN);
@@ -203,7 +204,7 @@ FUNCTION(int, flock, "(_:_:)", int file, int operation);
 FUNCTION(int, dup, "(_:)", int file);
 FUNCTION(int, pipe, "(_:)", int *LEGACY files);
 // stat(2), statvfs(3), mkdir(2), mkfifo(2), mknod(2), socket(2), bind(2), rmdir(2), unlink(2), rename(2), link(2),
-// access(2),
+// access(2), readlink(2),
 // getcwd(3), getenv(3), realpath(3), mktemp(3), directory(3), poll(2)
 FUNCTION(int, stat, "(_:_:)", const char *LEGACY path, struct darwin_stat *LEGACY status);
 FUNCTION(int, lstat, "(_:_:)", const char *LEGACY path, struct darwin_stat *LEGACY status);
@@ -225,6 +226,7 @@ FUNCTION(int, link, "(_:_:)", const char *LEGACY from, const char *LEGACY to);
 FUNCTION(int, linkat, "(_:_:_:_:_:)", int from_folder, const char *LEGACY from, int to_folder, const char *LEGACY to, int flags);
 FUNCTION(int, renameat, "(_:_:_:_:)", int folder, const char *LEGACY from, int into, const char *LEGACY to);
 FUNCTION(int, access, "(_:_:)", const char *LEGACY path, int mode);
+FUNCTION(long, readlink, "(_:_:_:)", const char *LEGACY path, char *LEGACY into, size_t size);
 FUNCTION(int, faccessat, "(_:_:_:_:)", int folder, const char *LEGACY path, int mode, int flags);
 FUNCTION(char *LEGACY, getcwd, "(_:_:)", char *LEGACY path, size_t size);
 FUNCTION(char *LEGACY, getenv, "(_:)", const char *LEGACY name);

@@ -31,6 +31,7 @@ NUMBER(int, F_GETFL); NUMBER(int, F_SETFL); NUMBER(int, F_SETFD); NUMBER(int, F_
 const int darwin_F_FULLFSYNC = full_sync, darwin_F_NOCACHE = no_cache, darwin_F_GETPROTECTIONCLASS = get_protection,
           darwin_F_SETPROTECTIONCLASS = set_protection;
 NUMBER(int, F_OK); NUMBER(int, W_OK); NUMBER(int, X_OK); NUMBER(int, R_OK);
+NUMBER(int, PATH_MAX);
 NUMBER(int, FD_CLOEXEC); NUMBER(int, AT_FDCWD); NUMBER(int, AT_REMOVEDIR); NUMBER(int, AT_SYMLINK_NOFOLLOW);
 NUMBER(int, AT_EACCESS);
 NUMBER(int, LOCK_SH); NUMBER(int, LOCK_EX); NUMBER(int, LOCK_NB); NUMBER(int, LOCK_UN);
@@ -156,6 +157,7 @@ int darwin_linkat(int from_folder, const char *from, int to_folder, const char *
 }
 int darwin_renameat(int folder, const char *from, int into, const char *to) { return renameat(folder, from, into, to); }
 int darwin_access(const char *path, int mode) { return access(path, mode); }
+long darwin_readlink(const char *path, char *into, size_t size) { return readlink(path, into, size); }
 int darwin_faccessat(int folder, const char *path, int mode, int flags) { return faccessat(folder, path, mode, flags); }
 char *darwin_getcwd(char *path, size_t size) { return getcwd(path, size); }
 char *darwin_getenv(const char *name) { return getenv(name); }
