@@ -83,7 +83,7 @@ extension EntryNames {
 
     /// The first part of an entry's name as it is written, and the rest; nil where there is no other.
     private func split(_ entry: EntryPath) -> EntryPath? {
-        guard entry.collection == Vault.defaultCollection, let other = entry.other else {
+        guard entry.collection == Vault.defaultCollection, let other = entry.other, !other.collection.isEmpty else {
             return entry.collection == Vault.defaultCollection ? nil : entry
         }
         return contains(other) ? entry : other
