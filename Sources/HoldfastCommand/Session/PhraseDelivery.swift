@@ -103,7 +103,7 @@ private struct PhrasePage: ~Copyable {
             while true {
                 let typed = try terminal.readSecret(
                     prompt: "Word \(position) of your sheet (? shows the words again): ", capacity: 256,
-                    isShown: hasSecondScreen)
+                    isShown: hasSecondScreen && !SecondScreen.mayBeKept)
                 if typed.withBytes({ WordCheck.isRight($0, at: position, in: text) }) { break }
                 if typed.withBytes({ $0.byteCount == 1 && $0.byte(at: 0) == UInt8(ascii: "?") }) {
                     try show(text)
