@@ -55,11 +55,16 @@ package struct FolderPlan: Sendable {
     /// Values in files, which are neither copied nor kept by the trash.
     package private(set) var large: [EntryPath] = []
     private let isForSome: Bool
+    private let isIntoItself: Bool
+    /// When each was written, milliseconds since 1970.
+    private let times: [EntryPath: Int64]
 
     /// - Parameter records: Everything but the trash.
     package init(_ action: FolderAction, _ records: [Vault.RecordInfo]) {
         let entries = records.map { EntryPath(collection: $0.collection, name: $0.name) }
         let names = EntryNames(entries)
+        times = Dictionary(zip(entries, records.map(\.modified))) { first, _ in first }
+        isIntoItself = action.source.map { action.target?.isWithin($0) == true } ?? false
         switch action {
         case .move(let source, let target):
             isForSome = false
@@ -82,9 +87,11 @@ package struct FolderPlan: Sendable {
     }
 
     /// Whether it can be done.
-    package var isPossible: Bool { !changes.isEmpty && large.isEmpty && (isForSome || misfits.isEmpty) }
+    package var isPossible: Bool {
+        !changes.isEmpty && large.isEmpty && !isIntoItself && (isForSome || misfits.isEmpty)
+    }
 
-    /// Of the entries and where they go, in order, 32 bytes.
+    /// Of the entries, when they were written and where they go, in order, 32 bytes.
     package var digest: [UInt8] {
         var bytes: [UInt8] = []
         for change in changes {
@@ -92,6 +99,8 @@ package struct FolderPlan: Sendable {
                 let part = Array((text ?? "").utf8)
                 bytes += [UInt8(part.count & 255), UInt8(part.count >> 8)] + part
             }
+            let time = UInt64(bitPattern: times[change.entry] ?? 0)
+            bytes += (0..<8).map { UInt8(truncatingIfNeeded: time >> (8 * UInt64($0))) }
         }
         return unsafe SHA256.hash(bytes.span.bytes).bytes
     }

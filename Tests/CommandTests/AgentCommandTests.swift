@@ -136,6 +136,8 @@ import Testing
         #expect(try sandbox.agent()?["isUnlocked"] as? Bool == true)
         #expect(try sandbox.run("lock", "--shut-down").code == 0)
         #expect(try sandbox.run("lock", environment: ["XDG_RUNTIME_DIR": other]).code == 0, "nobody serves it any more")
+        let nowhere = try sandbox.run("lock", "--home", sandbox.path + "/nowhere")
+        #expect(nowhere.code == 6 && nowhere.errors.contains("no vault"), "\(nowhere.errors)")
     }
 
     @Test func `unlock asks for nothing while the agent is unlocked`() throws {

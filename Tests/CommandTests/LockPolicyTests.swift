@@ -30,6 +30,27 @@ import Testing
         #expect(text.text.contains("\nstorage                     key-bound; ") && !text.text.contains("warning"))
     }
 
+    @Test func `what no unlock reaches here is asked about before, and named by an export`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        try sandbox.store("secret", "logins/bank")
+        let words = ["lock-policy", "set", "minimum.logins=hardware-bound"]
+        let terminal = try PseudoTerminal()
+        let child = try sandbox.start(words, on: terminal)
+        try terminal.wait(for: "no step opens collection")
+        try terminal.wait(for: "Change it nevertheless? [y/N] ")
+        terminal.type("\n")
+        #expect(child.wait() == 1)
+        #expect((try show(sandbox)["minima"] as? [String: Any])?.isEmpty == true)
+
+        #expect(try sandbox.run("lock-policy", "set", words[2], passcode: Prepared.passcode).code == 0)
+        let file = sandbox.path + "/all.json"
+        let export = try sandbox.run("export", file, "--plain", "--yes", passcode: Prepared.passcode)
+        #expect(export.code == 7 && export.errors.contains("not in the file is what is in 'logins'"), "\(export.errors)")
+        let part = try sandbox.run(
+            "export", sandbox.path + "/part.json", "--plain", "--yes", "-c", "default", passcode: Prepared.passcode)
+        #expect(part.code == 0 && !part.errors.contains("logins"), "\(part.errors)")
+    }
+
     /// What the command shows can be typed, and what programs read can be too.
     @Test func `the settings are taken under the words that are shown`() throws {
         let sandbox = try Sandbox(prepared: true)

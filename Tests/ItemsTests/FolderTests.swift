@@ -1,3 +1,4 @@
+import Foundation
 import Items
 import SecretMemory
 import TestSupport
@@ -164,6 +165,24 @@ import VaultStorage
         let now = try self.plan(action).digest
         try store(("elsewhere", "x"))
         #expect(try items.change(action, seen: now) == 3)
+    }
+
+    @Test func `an entry that got another value since it was seen is not removed`() throws {
+        try store(("work", "vpn"), ("work", "mail"))
+        let seen = try plan(.remove(folder("work/"))).digest
+        let before = try home.vault.records().map(\.modified).max() ?? 0
+        // The clock has to move on by a millisecond.
+        while Int64(Date().timeIntervalSince1970 * 1000) <= before {}
+        try Array("new".utf8).lend { try home.vault.put(bytes: $0, for: "vpn", in: "work", replacing: true) }
+        #expect(errorCode { _ = try items.change(.remove(folder("work/")), seen: seen) } == .busy)
+        #expect(try places == ["work:vpn", "work:mail"])
+    }
+
+    @Test func `a folder does not go into itself`() throws {
+        try store(("work", "vpn"))
+        let action = FolderAction.move(try folder("work/"), to: try folder("work/sub/"))
+        #expect(try !plan(action).isPossible)
+        #expect(errorCode { _ = try change(action) } == .busy)
     }
 
     @Test func `what may not be moved keeps everything where it is`() throws {

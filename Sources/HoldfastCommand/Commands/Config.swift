@@ -79,6 +79,7 @@ private func changeConfiguration(_ arguments: Arguments) throws(CommandError) ->
         file.set(change.name, isQuoted ? change.value.map { "\"\($0)\"" } : change.value)
     }
     try ConfigurationFile.write(file, to: path)
+    Output.remark("Changed \(Escaping.name(path)). What a vault's own policy says comes before it.")
     return .done
 }
 

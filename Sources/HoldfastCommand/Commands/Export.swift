@@ -16,6 +16,8 @@ extension Command {
     static let exportItems = Command(
         "export", summary: "write all entries to a file for another program",
         details: [
+            "Where the policy demands a stronger unlock for a collection than the passcode, that collection is left out and named, and the "
+                + "exit code is 7.",
             "Writes all entries, or those of one folder. The passcode or the recovery phrase is asked for even "
                 + "if an agent has the vault open. An existing file is never overwritten. The trash, earlier values and values "
                 + "of more than 1 MiB are left out; holdfast backup keeps everything.",
@@ -67,7 +69,12 @@ private func exportFile(_ arguments: Arguments) throws(CommandError) -> ExitCode
     if left > 0 {
         Output.note("\(Format.count(left, "value")) of more than 1 MiB left out; holdfast get NAME writes one")
     }
-    return .done
+    let shut = vault.collectionsOutOfReach.keys.filter { collection == nil || collection == $0 }.sorted()
+    guard !shut.isEmpty else { return .done }
+    Output.note(
+        "WARNING: not in the file is what is in \(ItemNames.several(shut)): the vault's policy demands a stronger unlock for it "
+            + "(holdfast lock-policy show)")
+    return .notAllowed
 }
 
 private func plain(_ all: [ItemSummary], _ items: ItemStore) throws(CommandError) -> SecretBytes {

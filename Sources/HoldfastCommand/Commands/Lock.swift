@@ -24,6 +24,11 @@ private func lockVault(_ arguments: Arguments) throws(CommandError) -> ExitCode 
                 throw VaultError(
                     .agentRunning, "an agent serves this vault and was not reached; it may hold the vault open")
             }
+            // Of a folder that is not there nobody knows what its agent has open.
+            let home = try HomeFolder.path(arguments)
+            do throws(VaultError) { _ = try Vault(at: home) } catch {
+                if [.noVault, .vaultMissing].contains(error.code) { throw error }
+            }
             return false
         }
         if isEnding { try agent.shutDown() } else { try agent.lock() }

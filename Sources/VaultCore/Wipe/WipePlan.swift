@@ -101,6 +101,10 @@ extension Vault {
             warnings.append(
                 "The TPM and the keyring let go of what they hold for this vault. Backups and other copies use it too: what "
                     + "opens them afterwards is the recovery phrase, or a passcode that is not under the TPM.")
+        } else if header.shareItems.allSatisfy({ $0.store == .file }) {
+            warnings.append(
+                "The key that opens this vault is in its folder. It is erased with it, but copies of the folder have it too, and still "
+                    + "open.")
         } else {
             let hasSecret = header.passcodeSlot != nil || header.recoverySlot != nil
             warnings.append(
