@@ -178,6 +178,16 @@ import VaultFormat
         #expect(result.text == "stopped\nvalue of each\n1\n", "\(result.text) \(result.errors)")
     }
 
+    @Test func `an agent that is killed under its question leaves the terminal usable`() throws {
+        let result = try run(
+            #"""
+            agent=$("$HOLDFAST" status --json | grep -o '"process": *[0-9]*' | grep -o '[0-9]*')
+            ask '"$HOLDFAST" show each --field password; echo back $?' 'not shown: ' "!kill -9 $agent" \
+                'Passcode: ' "$(cat passcode)\n" | tail -n 2
+            """#, in: sandbox())
+        #expect(result.text.hasSuffix("value of each\nback 0\n"), "\(result.text) \(result.errors)")
+    }
+
     @Test func `another name for an item that asks is a use of it, and so is its way back from the trash`() throws {
         let result = try run(
             #"""

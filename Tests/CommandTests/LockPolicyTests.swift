@@ -45,7 +45,8 @@ import Testing
         #expect(try sandbox.run("lock-policy", "set", words[2], passcode: Prepared.passcode).code == 0)
         let file = sandbox.path + "/all.json"
         let export = try sandbox.run("export", file, "--plain", "--yes", passcode: Prepared.passcode)
-        #expect(export.code == 7 && export.errors.contains("not in the file is what is in 'logins'"), "\(export.errors)")
+        #expect(
+            export.code == 7 && export.errors.contains("not in the file is what is in 'logins'"), "\(export.errors)")
         let part = try sandbox.run(
             "export", sandbox.path + "/part.json", "--plain", "--yes", "-c", "default", passcode: Prepared.passcode)
         #expect(part.code == 0 && !part.errors.contains("logins"), "\(part.errors)")

@@ -56,6 +56,9 @@ extension AgentClient {
     borrowing func waiting<R: ~Copyable, E: Error>(_ body: (borrowing AgentClient) throws(E) -> R) throws(E) -> R {
         setPatience(AgentClient.unlockPatience)
         defer { setPatience(AgentClient.patience) }
-        return try body(self)
+        do throws(E) { return try body(self) } catch {
+            if (error as? VaultError)?.code == .agentUnavailable { PromptScreen.giveBack() }
+            throw error
+        }
     }
 }

@@ -47,5 +47,21 @@ struct PromptScreen: ~Copyable {
         _ = TerminalPrompt.write((isWindow ? SecondScreen.leave : "\r\n") + line, descriptor, deadline, nil)
     }
 
+    /// For a client whose agent ended while its question stood here: what it writes would wait for ever.
+    static func giveBack() {
+        let terminal = unsafe open("/dev/tty", O_WRONLY | O_CLOEXEC | O_NOCTTY)
+        guard terminal >= 0 else { return }
+        defer { close(terminal) }
+        guard tcgetpgrp(terminal) == getpgrp() else { return }
+        tcflow(terminal, TCOON)
+        var settings = termios()
+        if unsafe tcgetattr(terminal, &settings) == 0 {
+            settings.c_lflag |= tcflag_t(ECHO)
+            _ = unsafe tcsetattr(terminal, TCSANOW, &settings)
+        }
+        guard SecondScreen.isThere(terminal) else { return }
+        _ = TerminalPrompt.write(SecondScreen.leave, terminal, MonotonicClock.milliseconds + 1000, nil)
+    }
+
     deinit { close(descriptor) }
 }

@@ -73,7 +73,9 @@ private func askWhereOutOfReach(
 ) throws(CommandError) {
     let known = linter.issues(before)
     let new = linter.issues(policy).filter { $0.code == .minimumOutOfReach && !known.contains($0) }
-    guard !new.isEmpty, !arguments.contains(Options.passcodeDescriptor.option), let terminal = Terminal() else { return }
+    guard !new.isEmpty, !arguments.contains(Options.passcodeDescriptor.option), let terminal = Terminal() else {
+        return
+    }
     for issue in new { Output.note("\(issue.severity): \(issue.words)") }
     Output.note("what is in there can then be neither read nor exported here; minimum.COLLECTION=none takes it back")
     let answer = try terminal.readAnswer(prompt: "Change it nevertheless? [y/N] ")

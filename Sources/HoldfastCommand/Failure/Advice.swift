@@ -49,7 +49,8 @@ enum Advice {
         case .recordExists: "use --replace to replace it"
         case .invalidName, .reservedCollection: "choose another name"
         case .invalidPasscode: "choose another one"
-        case .assuranceTooLow: "holdfast status --long shows what each way to unlock proves; unlock with a stronger one, or lower the minimum "
+        case .assuranceTooLow:
+            "holdfast status --long shows what each way to unlock proves; unlock with a stronger one, or lower the minimum "
                 + "with holdfast lock-policy set minimum.COLLECTION=none"
         case .invalidPolicy: "holdfast lock-policy show prints the rules with the values that are allowed"
         case .stepNotInPolicy: "add it with holdfast lock-policy set fallback=@FILE"
