@@ -64,6 +64,7 @@ private func wipe(
 ) throws(CommandError) -> Vault.WipeReport {
     // Before anything is erased, so that a receipt found later can be told from a forged one.
     let announce = { (key: Vault.WipeReceiptKey) throws(VaultError) in
+        PassingNote.erase()
         let line = "receipt key: \(key.publicKey)\n"
         do throws(CommandError) {
             if arguments[Options.json] {

@@ -79,9 +79,12 @@ enum PassingNote {
     ) throws(CommandError) -> R {
         let isShown = Progress.isPossible
         if isShown { try? Output.write(text, to: STDERR_FILENO) }
-        defer {
-            if isShown { try? Output.write("\r\u{1B}[K", to: STDERR_FILENO) }
-        }
+        defer { erase() }
         return try body()
+    }
+
+    /// Takes the remark away before something is said meanwhile.
+    static func erase() {
+        if Progress.isPossible { try? Output.write("\r\u{1B}[K", to: STDERR_FILENO) }
     }
 }
