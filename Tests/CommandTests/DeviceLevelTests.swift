@@ -44,6 +44,19 @@ import VaultCore
         }
     }
 
+    @Test func `recover says what is true of a vault that never had a phrase`() throws {
+        #expect(try run(["init", "--device", "--file"], Self.nothing).code == 0)
+        let words = try sandbox.lines("abandon")
+        let refused = try sandbox.run(
+            "recover", "--phrase-fd=3", "--passcode-fd=4", descriptors: [3: words, 4: sandbox.lines("new one")],
+            environment: Self.nothing)
+        #expect(refused.code == 1 && !refused.errors.contains("passcode"), "\(refused.errors)")
+        #expect(
+            refused.errors.contains(
+                "this vault has no recovery phrase; it opens without asking; holdfast enroll phrase issues one"),
+            "\(refused.errors)")
+    }
+
     /// The unit of the documents with a share in a file, as its comments say, and a program that shows what it was given.
     @Test func `a service gets its secrets as the example says`() throws {
         let unit = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

@@ -67,6 +67,7 @@ import Testing
         #expect(try delayed.jsonError()["code"] as? String == "delayed")
         #expect(try delayed.jsonError()["retryAfterSeconds"] as? Int ?? 0 > 0)
         #expect(delayed.errors.contains("too many wrong passcodes"))
+        #expect(delayed.errors.contains("holdfast recover opens the vault with it"), "\(delayed.errors)")
         let status = try sandbox.run("status", "--json")
         #expect(status.code == 0)
         #expect(try status.json()["remainingAttempts"] as? Int == 2)

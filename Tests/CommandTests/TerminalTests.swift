@@ -349,6 +349,24 @@ import Testing
         #expect(try sandbox.run("get", "greeting", passcode: "another").text == Prepared.greeting)
     }
 
+    @Test func `until a new phrase is confirmed the old one holds, and both are said`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let terminal = try PseudoTerminal()
+        let child = try sandbox.start(
+            "enroll", "phrase", "--passcode-fd=3", on: terminal,
+            descriptors: [3: sandbox.lines(Prepared.passcode)])
+        let page = try terminal.wait(for: "three words are then asked for: ")
+        let told = try #require(page.range(of: "the old sheet no longer opens the vault."))
+        let first = try #require(page.range(of: " 1. "))
+        #expect(told.lowerBound < first.lowerBound && page.contains("Once it is confirmed,"))
+        for line in page.split(whereSeparator: \.isNewline) { #expect(line.count <= 80 || line.contains("\u{1B}")) }
+        terminal.type("\u{3}")
+        try terminal.wait(for: "The old recovery phrase still opens the vault.")
+        #expect(child.wait() == 130)
+        let phrase = try sandbox.lines(Prepared.shared().phrase)
+        #expect(try sandbox.run("get", "greeting", "--phrase-fd=3", descriptors: [3: phrase]).text == Prepared.greeting)
+    }
+
     @Test(arguments: [["passcode", "change", "--rekey"], ["enroll", "phrase"]])
     func `a new phrase that nobody says is written down changes nothing`(_ words: [String]) throws {
         let sandbox = try Sandbox(prepared: true)

@@ -20,9 +20,10 @@ private func issuePhrase(_ arguments: Arguments) throws(CommandError) -> ExitCod
     if let vault = try Unlocking.openWithoutAsking(arguments) { return try issuePhrase(arguments, atDevice: vault) }
     let input = SecretInput(arguments)
     try input.requirePasscodeSource()
-    let delivery = try PhraseDelivery(arguments)
+    var delivery = try PhraseDelivery(arguments)
     let vault = try Unlocking.find(arguments)
     try Unlocking.refuseChangeEarly(vault)
+    delivery.replacesOne = try vaultCall { try vault.status() }.slots.contains(.recoveryPhrase)
     let passcode = try Unlocking.checkedPasscode(input, vault, evenOfDescriptor: true)
     let phrase = try newPhrase(delivery)
     try PassingNote.show("Storing the new phrase ...") { () throws(CommandError) in
@@ -36,9 +37,9 @@ private func issuePhrase(_ arguments: Arguments) throws(CommandError) -> ExitCod
 /// For a vault that opens without asking: its level stays, and it is no longer lost with this device.
 private func issuePhrase(_ arguments: Arguments, atDevice vault: Vault) throws(CommandError) -> ExitCode {
     try vaultCall { try vault.requireClaimedHardware() }
-    let delivery = try PhraseDelivery(arguments)
-    let phrase = try vaultCall { try Vault.newRecoveryPhrase() }
-    try delivery.deliverConfirmed(phrase, else: "nothing was changed")
+    var delivery = try PhraseDelivery(arguments)
+    delivery.replacesOne = try vaultCall { try vault.status() }.slots.contains(.recoveryPhrase)
+    let phrase = try newPhrase(delivery)
     try vaultCall {
         try vault.enrollRecoveryPhrase(phrase, proving: vault.proveNobody(), canAskOwner: false)
     }

@@ -10,13 +10,15 @@ struct PhraseDelivery {
     private let descriptor: Int32?
     /// What is said above the words.
     private let heading: String
+    /// Whether another phrase opens the vault until this one is confirmed.
+    var replacesOne = false
 
     /// - Throws: A usage error when there is neither, before anything is created.
     init(_ arguments: Arguments) throws(CommandError) {
         descriptor = arguments[Options.phraseOutDescriptor]
         heading =
-            "This is the recovery phrase of the vault. It opens the vault without the passcode.\n"
-            + "Write it on paper now. It is not shown later and not stored anywhere.\n\n"
+            "This is the recovery phrase of the vault. It opens the vault without the passcode. "
+            + "Write it on paper now. It is not shown later and not stored anywhere."
         guard descriptor == nil, !Terminal.isThere else { return }
         throw .usage("there is no terminal to show the recovery phrase on; use --phrase-out-fd N")
     }
@@ -26,11 +28,13 @@ struct PhraseDelivery {
     init(identity arguments: Arguments) throws(CommandError) {
         descriptor = arguments[Options.recoveryOutDescriptor]
         heading =
-            "This is the recovery phrase of your IDENTITY, not of the vault. It recovers your account if you lose all your\n"
-            + "devices. Write it on paper now, labelled \"identity\". It is not shown later and not stored anywhere.\n\n"
+            "This is the recovery phrase of your IDENTITY, not of the vault. It recovers your account if you lose all your "
+            + "devices. Write it on paper now, labelled \"identity\". It is not shown later and not stored anywhere."
         guard descriptor == nil, !Terminal.isThere else { return }
         throw .usage("there is no terminal to show the recovery phrase on; use --recovery-out-fd N")
     }
+
+    private static let replacing = "Once it is confirmed, the old sheet no longer opens the vault."
 
     /// Whether the words are shown on a terminal, so that the user can confirm having written them down.
     var isShown: Bool { descriptor == nil }
@@ -60,13 +64,17 @@ struct PhraseDelivery {
         try HeldSignals.released { () throws(CommandError) in
             do throws(CommandError) {
                 guard let terminal = Terminal() else { throw .failure("output", "the terminal was closed") }
-                let page = PhrasePage(heading, on: terminal)
+                let page = PhrasePage(replacesOne ? "\(heading) \(PhraseDelivery.replacing)" : heading, on: terminal)
                 try page.begin()
                 defer { page.end() }
                 try page.confirm(text)
             } catch {
-                guard error.exit != .interrupted else { throw error }
-                throw .failure("cancelled", "cancelled; \(consequence), and this phrase is not valid")
+                guard error.exit != .interrupted else {
+                    if replacesOne { Output.remark("The old recovery phrase still opens the vault.") }
+                    throw error
+                }
+                let old = replacesOne ? "; the old one still opens the vault" : ""
+                throw .failure("cancelled", "cancelled; \(consequence), and this phrase is not valid\(old)")
             }
         }
     }
@@ -83,13 +91,14 @@ struct PhraseDelivery {
 private struct PhrasePage: ~Copyable {
     private let terminal: Terminal
     private let heading: String
+    private static let widest = 80
     private let hasSecondScreen: Bool
 
     init(_ heading: String, on terminal: consuming Terminal) {
         hasSecondScreen = SecondScreen.isThere(terminal.descriptor)
         terminal.isOnSecondScreen = hasSecondScreen
         self.terminal = terminal
-        self.heading = heading
+        self.heading = Escaping.wrapped(heading, to: min(self.terminal.columns, PhrasePage.widest)) + "\n"
     }
 
     func begin() throws(CommandError) { if hasSecondScreen { try terminal.write(SecondScreen.enter) } }

@@ -108,10 +108,15 @@ enum Unlocking {
     /// repair the vault, so it is asked for.
     static func refuseWithoutPhrase(_ vault: Vault) throws(CommandError) {
         if let status = try? vault.status(), !status.slots.contains(.recoveryPhrase) {
+            guard status.slots.contains(.passcode) else {
+                let way = (try? asksNobody(vault)) == true ? "; it opens without asking" : ""
+                throw CommandError(
+                    .failure, code: "noRecoveryPhrase", "this vault has no recovery phrase\(way)",
+                    advice: Advice.on(.noRecoveryPhrase))
+            }
             throw .failure(
                 "noRecoveryPhrase",
-                "this vault has no recovery phrase, because it was removed; use the passcode"
-                    + (status.hasPIN ? " or the PIN" : ""))
+                "this vault has no recovery phrase; use the passcode" + (status.hasPIN ? " or the PIN" : ""))
         }
     }
 
@@ -141,6 +146,7 @@ enum Unlocking {
                     + status.destructionWarning)
             error.remainingAttempts = status.remainingAttempts
             error.retryAfterSeconds = Format.roundedUpSeconds(wait)
+            if status.slots.contains(.recoveryPhrase) { error.advice = Advice.on(.delayed) }
             throw error
         }
     }
