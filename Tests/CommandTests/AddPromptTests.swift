@@ -132,6 +132,17 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: sandbox.runtime) == ["holdfast"])
     }
 
+    @Test func `a note that was not written is not added`() throws {
+        let sandbox = try opened()
+        let terminal = try PseudoTerminal()
+        let child = try sandbox.sandbox.start(
+            "add", "wifi", "--kind=note", on: terminal,
+            environment: sandbox.variables.merging(["VISUAL": "", "EDITOR": "true"]) { $1 })
+        try terminal.wait(for: "nothing was written; nothing was added")
+        #expect(child.wait() == 1)
+        #expect(try sandbox.run("show", "wifi").code == 6)
+    }
+
     @Test func `a date that is none is asked for again`() throws {
         let sandbox = try opened()
         #expect(
@@ -142,10 +153,10 @@ import Testing
         let terminal = try PseudoTerminal()
         let child = try sandbox.sandbox.start(
             "edit", "pass", "-f", "expires", on: terminal, environment: sandbox.variables)
-        try terminal.wait(for: "new expires (Enter for none): ")
+        try terminal.wait(for: "new expires (Enter changes nothing): ")
         terminal.type("next year\n")
         try terminal.wait(for: "a date looks like 2031-12-24 or 2031-12")
-        try terminal.wait(for: "new expires (Enter for none): ")
+        try terminal.wait(for: "new expires (Enter changes nothing): ")
         terminal.type("2032-01\n")
         try terminal.wait(for: "Changed")
         #expect(child.wait() == 0)

@@ -82,6 +82,42 @@ import Testing
         #expect(try leftNothing(sandbox))
     }
 
+    @Test func `an emptied text is asked for, and what is not meant changes nothing`() throws {
+        let sandbox = try opened()
+        defer { try? end(sandbox) }
+        let variables = try editor(sandbox, ": > \"$1\"")
+        for (answer, last, code) in [("", "cancelled; nothing was changed", Int32(1)), ("y", "Changed", 0)] {
+            let terminal = try PseudoTerminal()
+            let child = try sandbox.sandbox.start(
+                "edit", "mail", on: terminal, environment: sandbox.variables.merging(variables) { $1 })
+            try terminal.wait(for: "This removes all fields of mail. Continue? [y/N] ")
+            #expect(try password(sandbox) == "hunter2")
+            terminal.type(answer + "\n")
+            try terminal.wait(for: last)
+            #expect(child.wait() == code)
+        }
+        #expect(try sandbox.run("show", "mail", "-f", "password").code == 6)
+    }
+
+    @Test func `what is said of the value before is true`() throws {
+        let sandbox = try opened()
+        defer { try? end(sandbox) }
+        let put = try sandbox.run("put", "token", input: .file(sandbox.file("first".utf8)))
+        try #require(put.code == 0, "\(put.errors)")
+        for (name, field, said, isKept) in [
+            ("token", "value", "The value before is gone: ", false),
+            ("mail", "password", "The value before is in its history.", true),
+        ] {
+            let terminal = try PseudoTerminal()
+            let child = try sandbox.sandbox.start(
+                "edit", name, "-f", field, "--generate", on: terminal, environment: sandbox.variables)
+            try terminal.wait(for: said)
+            #expect(child.wait() == 0)
+            let history = try sandbox.run("history", "list", name).text
+            #expect(history.contains(field) == isKept, "\(history)")
+        }
+    }
+
     @Test func `what another program wrote meanwhile is not replaced`() throws {
         let sandbox = try opened()
         defer { try? end(sandbox) }

@@ -76,7 +76,13 @@ private func addItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
         try vaultCall { try item.add(.secret, "password", password.value) }
     }
     for asked in asked {
-        guard let value = try input.value(asked) else { continue }
+        guard let value = try input.value(asked) else {
+            // The editor was left without a text.
+            guard template.kind == .note, asked.extent == .lines, arguments[Options.secretDescriptor] == nil,
+                item.fields.isEmpty
+            else { continue }
+            throw .failure("cancelled", "nothing was written; nothing was added")
+        }
         if asked.label == ItemTemplate.notes.label, asked.extent == .lines {
             try vaultCall { try item.setNotes(value) }
         } else {

@@ -17,7 +17,7 @@ extension Command {
                 + "removed afterwards; if the system has no such place, you are warned. What an editor itself writes elsewhere, "
                 + "such as swap and undo files, is not reached; Vim is told to write none.",
             "If the text is not understood, you can edit it again. If another program changed the entry meanwhile, nothing is "
-                + "replaced unless you say so. Values that change stay in the entry's history.",
+                + "replaced unless you say so. Values that change stay in the entry's history, but those of a plain value, as put stores it.",
             "With --field no editor is used: the new value is asked for (a password twice), read with --secret-fd or made. With --qr-image the one-time "
                 + "code becomes that of a picture.",
         ],
@@ -50,6 +50,8 @@ private func editText(_ found: borrowing FoundItem, _ access: ItemAccess) throws
     let folder = try EditFolder(runtime: try HomeFolder.runtime())
     folder.warn()
     let original = try text(of: found.item, found.record)
+    let held = Held(found.item)
+    var isDropped = false
     try original.withBytes { bytes throws(CommandError) in try folder.write(bytes) }
     while true {
         try Editor.run(folder.textPath)
@@ -61,14 +63,38 @@ private func editText(_ found: borrowing FoundItem, _ access: ItemAccess) throws
         }
         do throws(CommandError) {
             let item = try edited.withBytes { bytes throws(CommandError) in try EditedItem.read(bytes) }
+            if let question = held.question(item, found.record), try !Confirmation.isWanted(question) {
+                isDropped = true
+                break
+            }
             try store(item, found, access)
             break
         } catch {
             try askAgain(error)
         }
     }
+    guard !isDropped else { throw ItemNames.cancelled }
     Output.remark("Changed \(found.record.written).")
     return .done
+}
+
+/// What an entry has before it is edited.
+private struct Held {
+    private let hasFields: Bool
+    private let hasNotes: Bool
+
+    init(_ item: borrowing Item) {
+        hasFields = !item.fields.isEmpty
+        hasNotes = item.withNotes { $0.byteCount > 0 } ?? false
+    }
+
+    /// What is asked where a text was emptied, which is more often a slip than meant.
+    func question(_ edited: borrowing EditedItem, _ record: NamedRecord) -> String? {
+        guard edited.fields.isEmpty else { return nil }
+        if hasFields { return "This removes all fields of \(record.written). Continue?" }
+        let keepsNotes = (edited.notes?.bytes.count ?? 0) > 0
+        return hasNotes && !keepsNotes ? "This removes the notes of \(record.written). Continue?" : nil
+    }
 }
 
 extension EditedItem {
@@ -129,13 +155,15 @@ private func changeField(
     guard arguments[Options.attach].isEmpty, arguments[Options.qrPicture] == nil else {
         throw .usage("use only one of --field, --attach and --qr-image")
     }
-    let input = ValueInput(arguments)
+    let input = ValueInput(arguments, onEnter: "Enter changes nothing")
     let makes = arguments[Options.generates]
     if !makes { try input.requireSource() }
     let found = try access.find(arguments[place: 0], .lastPart)
     let field = try found.item.named(label)
     guard field.kind != .file else { throw .usage("a file is replaced with holdfast edit NAME --attach FILE") }
     guard !makes || field.kind == .secret else { throw .usage("--generate makes a password; this field is no secret") }
+    // A plain value has nowhere to keep one.
+    let keepsEarlier = !found.item.isOfValue
     let value = try newValue(of: field, makes ? nil : input, arguments)
     try access.change(found) { item throws(CommandError) in
         let field = try item.named(field.label)
@@ -143,7 +171,9 @@ private func changeField(
     }
     Output.remark(
         "Changed '\(Escaping.name(field.label))' of \(found.record.written). "
-            + "The value before is in its history.")
+            + (keepsEarlier
+                ? "The value before is in its history."
+                : "The value before is gone: put and edit keep no earlier values of a plain value."))
     return .done
 }
 

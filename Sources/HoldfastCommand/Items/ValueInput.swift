@@ -6,8 +6,13 @@ internal import SecretMemory
 /// Where the secret values of an item come from: a descriptor that was named, one line each, otherwise the terminal.
 struct ValueInput {
     private let descriptor: Int32?
+    private let onEnter: String
 
-    init(_ arguments: Arguments) { descriptor = arguments[Options.secretDescriptor] }
+    /// - Parameter onEnter: What an empty answer does, for the prompts.
+    init(_ arguments: Arguments, onEnter: String = "Enter for none") {
+        descriptor = arguments[Options.secretDescriptor]
+        self.onEnter = onEnter
+    }
 
     /// Makes sure that there is somewhere to ask, before anything is opened.
     func requireSource() throws(CommandError) {
@@ -54,7 +59,7 @@ struct ValueInput {
 
     /// What is no secret is typed once, as everything else on the terminal.
     private func openly(_ label: String, on terminal: borrowing Terminal) throws(CommandError) -> SecretBytes {
-        try terminal.readSecret(prompt: "\(label) (Enter for none): ", capacity: longestLine, isShown: true)
+        try terminal.readSecret(prompt: "\(label) (\(onEnter)): ", capacity: longestLine, isShown: true)
     }
 
     /// A password is typed twice, since nothing shows a slip before it is needed. What is copied from a page or a card is typed once; `?`
@@ -64,7 +69,7 @@ struct ValueInput {
     ) throws(CommandError) -> SecretBytes {
         let what = asked.kind == .oneTimeCode ? "otpauth:// text or key, " : ""
         while true {
-            let prompt = "\(label) (\(what)not shown, ? shows it; Enter for none): "
+            let prompt = "\(label) (\(what)not shown, ? shows it; \(onEnter)): "
             let first = try terminal.readValue(prompt: prompt, .line, limit: ItemLimits.size)
             guard first.count > 0 else { return first }
             if first.withBytes({ $0.byteCount == 1 && $0.byte(at: 0) == UInt8(ascii: "?") }) {

@@ -14,8 +14,14 @@ enum Confirmation {
     static func ask(_ arguments: Arguments, _ text: String, word: String) throws(CommandError) {
         guard !arguments[Options.yes] else { return }
         guard let terminal = Terminal() else { throw .usage("no terminal to confirm on") }
-        try terminal.write(Escaping.sentence(text) + "\n")
+        try terminal.say(text)
         try wait("Type \(typed(word)) to continue: ", for: word, on: terminal)
+    }
+
+    /// Asks whether something is wanted that is rarely meant; without a terminal it is.
+    static func isWanted(_ question: String) throws(CommandError) -> Bool {
+        guard let terminal = Terminal() else { return true }
+        return ["y", "yes"].contains(try terminal.readAnswer(prompt: "\(question) [y/N] ").lowercased())
     }
 
     /// Waits for a word, in any case; `y` is `yes`. Anything else asks again: a slip must not undo what was typed before.
