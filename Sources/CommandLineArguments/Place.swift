@@ -21,7 +21,7 @@ package struct Place: Sendable, Hashable {
     func isLike(_ word: String) -> Bool {
         switch kind {
         case .item, .plainValue, .file: true
-        case .text: name == "NAME"
+        case .text, .inFolder: name == "NAME"
         case .setting(let keys): keys.contains(where: word.hasPrefix)
         default: false
         }

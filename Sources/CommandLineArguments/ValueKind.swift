@@ -27,6 +27,8 @@ package enum ValueKind: Sendable, Hashable {
     case item
     /// The path of a plain value in the vault.
     case plainValue
+    /// A folder in the vault, or a new name in one.
+    case inFolder
     /// The label of a field.
     case field
     /// A tag.
@@ -41,6 +43,7 @@ package enum ValueKind: Sendable, Hashable {
         switch self {
         case .item: "items"
         case .plainValue: "values"
+        case .inFolder: "folders"
         case .field: "fields"
         case .tag: "tags"
         case .collection: "collections"
@@ -51,7 +54,7 @@ package enum ValueKind: Sendable, Hashable {
     /// What is wrong with a value of this kind; nil if it is valid.
     package func complaint(_ text: String) -> String? {
         switch self {
-        case .text, .folder, .file, .item, .plainValue, .field, .tag, .collection, .setting:
+        case .text, .folder, .file, .item, .plainValue, .inFolder, .field, .tag, .collection, .setting:
             text.isEmpty ? "must not be empty" : nil
         case .seconds(let range):
             ValueKind.seconds(text, range) == nil

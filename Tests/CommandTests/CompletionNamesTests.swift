@@ -32,7 +32,9 @@ import Testing
         return String(decoding: try sandbox.bytes("found"), as: UTF8.self).split(separator: "\n").map(String.init)
     }
 
-    private func bash(_ sandbox: AgentSandbox, _ words: String...) throws -> [String] {
+    private func bash(_ sandbox: AgentSandbox, _ words: String...) throws -> [String] { try bash(sandbox, words) }
+
+    private func bash(_ sandbox: AgentSandbox, _ words: [String]) throws -> [String] {
         let quoted = (["holdfast"] + words).map { "'" + $0.replacingOccurrences(of: "'", with: #"'\''"#) + "'" }
         return try shell(
             "bash", sandbox, "holdfast() { '\(Program.path)' \"$@\"; }",
@@ -56,35 +58,44 @@ import Testing
         #expect(try bash(sandbox, "show", "logins/w") == ["logins/work/"])
         #expect(try bash(sandbox, "show", "git/") == [#"git/https\://ada\@host/team"#], "an address is one")
         #expect(try bash(sandbox, "show", "'logins/my bank'", "-f", "va") == ["value"])
+        // Folders alone where one is listed, and where a new name goes.
+        for words in [["list"], ["add"], ["mv", "greeting"], ["rm", "-r"]] {
+            func found(_ begun: String) throws -> [String] { try bash(sandbox, words + [begun]) }
+            #expect(try found("log") == ["logins/"], "\(words)")
+            guard words[0] != "rm" else { continue }
+            #expect(try found("logins/") == ["logins/work/"], "\(words)")
+            #expect(try found("gre") == [], "\(words)")
+        }
         try #require(sandbox.run("lock").code == 0)
         #expect(try bash(sandbox, "show", "log") == [])
     }
 
     @Test func `zsh goes from folder to folder, and puts no space behind one`() throws {
         let sandbox = try opened()
-        func found(_ prefix: String) throws -> [String] {
+        func found(_ prefix: String, _ what: String = "items") throws -> [String] {
             try shell(
                 "zsh", sandbox, "compdef() { :; }; holdfast() { '\(Program.path)' \"$@\"; }",
                 """
                 compadd() { print -r -- "${(j:|:)@}" }
                 PREFIX='\(prefix)'
-                _holdfast_asked items
+                _holdfast_asked \(what)
                 """)
         }
         guard try !shell("zsh", sandbox, "compdef() { :; }", "print there").isEmpty else { return }
         #expect(try found("log") == ["-S||--|logins/", "--"])
         #expect(try found(#"logins/my\ "#) == ["-S||--", "--|logins/my bank"])
         #expect(try found("logins/w") == ["-S||--|logins/work/", "--"])
+        #expect(try found("logins/", "folders") == ["-S||--|logins/work/", "--"])
         try #require(sandbox.run("lock").code == 0)
         #expect(try found("log") == ["-S||--", "--"])
     }
 
     @Test func `fish goes from folder to folder`() throws {
         let sandbox = try opened()
-        func found(_ word: String) throws -> [String] {
+        func found(_ word: String, _ command: String = "show") throws -> [String] {
             try shell(
                 "fish", sandbox, "function holdfast; '\(Program.path)' $argv; end",
-                "complete -C \"holdfast show \(word)\""
+                "complete -C \"holdfast \(command) \(word)\""
             ).map { String($0.split(separator: "\t")[0]) }
         }
         guard try !shell("fish", sandbox, "", "echo there").isEmpty else { return }
@@ -92,6 +103,7 @@ import Testing
         #expect(try found(#"logins/my\\ "#) == ["logins/my bank"])
         #expect(try found("'logins/my") == ["logins/my bank"])
         #expect(try found("logins/w") == ["logins/work/"])
+        for command in ["list", "add"] { #expect(try found("logins/", command) == ["logins/work/"], "\(command)") }
         try #require(sandbox.run("lock").code == 0)
         #expect(try found("log") == [])
     }

@@ -140,6 +140,34 @@ import VaultCore
         #expect(try run("trash", "restore", "default/archive/vpn", then: "Restored archive/vpn.") == 0)
     }
 
+    @Test func `on a terminal a slip renames nothing, and a folder without its slash is said`() throws {
+        let stage = try Stage(hasAgent: true)
+        let question = "work/ is a folder. Put it in there? n names the entry work. [Y/n] "
+        for (answers, name) in [(["k", "no"], "work"), (["what", ""], "work/x"), (["N"], "work")] {
+            if try !stage.names.contains("x") { try stage.put("x") }
+            let terminal = try PseudoTerminal()
+            let child = try stage.sandbox.sandbox.start(
+                "mv", "x", "work", on: terminal, environment: ["XDG_RUNTIME_DIR": stage.sandbox.runtime])
+            for answer in answers {
+                try terminal.wait(for: "entry work. [Y/n] ")
+                terminal.type(answer + "\n")
+            }
+            let shown = try terminal.wait(for: "Now \(name).")
+            #expect(child.wait() == 0)
+            #expect(try stage.names.contains(name), "\(question) \(shown)")
+            try #require(try stage.run("rm", name).code == 0)
+        }
+        for words in [["rm", "-r", "work"], ["mv", "work", "elsewhere"]] {
+            let terminal = try PseudoTerminal()
+            let child = try stage.sandbox.sandbox.start(
+                words, on: terminal, environment: ["XDG_RUNTIME_DIR": stage.sandbox.runtime])
+            try terminal.wait(for: "With a slash at its end it is the folder: work/")
+            try terminal.wait(for: "or Enter for none: ")
+            terminal.type("\n")
+            #expect(child.wait() == 1)
+        }
+    }
+
     @Test(arguments: [false, true])
     func `entries of earlier vaults get the place that they are written as`(hasAgent: Bool) throws {
         let stage = try Stage(hasAgent: hasAgent)

@@ -66,7 +66,7 @@ extension ProgramTable {
                 local -a about=()
                 \(shellName)_plain "$word"
                 case $1 in
-                items | values) about=(-- "$plain") ;;
+                items | values | folders) about=(-- "$plain") ;;
                 fields) about=(-- "$place") ;;
                 esac
                 # Only what an open agent says; nothing is asked for here.
@@ -114,7 +114,7 @@ extension ProgramTable {
         case .command: "\(shellName)_words '\(allWords)'"
         case .setting(let keys):
             "compopt -o nospace 2>/dev/null; \(shellName)_words '\(keys.joined(separator: " "))'"
-        case .item, .plainValue, .field, .tag, .collection: "\(shellName)_asked \(kind.asked ?? "")"
+        case .item, .plainValue, .inFolder, .field, .tag, .collection: "\(shellName)_asked \(kind.asked ?? "")"
         }
     }
 }

@@ -104,7 +104,7 @@ extension ProgramTable {
         case .word(let words): ShellWord.always(words.joined(separator: " "))
         case .setting(let keys): ShellWord.always(keys.joined(separator: " "))
         case .command: ShellWord.always(allWords)
-        case .item, .plainValue: "'(_\(shellName)_asked \(kind.asked ?? ""))'"
+        case .item, .plainValue, .inFolder: "'(_\(shellName)_asked \(kind.asked ?? ""))'"
         case .tag, .collection: "'(\(name) complete \(kind.asked ?? "") 2>/dev/null </dev/null)'"
         case .field: "'(\(name) complete fields (_\(shellName)_place) 2>/dev/null </dev/null)'"
         }

@@ -93,7 +93,7 @@ extension ProgramTable {
         case .word(let words): "(\(words.joined(separator: " ")))"
         case .command: "(\(allWords))"
         case .setting(let keys): "{compadd -S \"\" -- \(keys.joined(separator: " "))}"
-        case .item, .plainValue: "{\(shellName)_asked \(kind.asked ?? "")}"
+        case .item, .plainValue, .inFolder: "{\(shellName)_asked \(kind.asked ?? "")}"
         case .tag, .collection:
             "{compadd -- ${(f)\"$(\(name) complete \(kind.asked ?? "") 2>/dev/null </dev/null)\"}}"
         case .field:

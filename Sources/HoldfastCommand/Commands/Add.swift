@@ -9,7 +9,8 @@ extension Place {
 
 extension Options {
     static let kind = TextOption(
-        "kind", "KIND", .word(ItemTemplate.all.map(\.word)), help: "What it is (default: login).", short: "k")
+        "kind", "KIND", .word(ItemTemplate.words),
+        help: "What it is: \(ItemTemplate.words.joined(separator: ", ")) (default: login).", short: "k")
     static let username = TextOption("username", "TEXT", help: "The user name.", short: "u")
     static let url = ListOption("url", "URL", help: "An address it is for.")
     static let text = ListOption("text", "LABEL=TEXT", help: "A field that is shown and found by a search.")
@@ -22,7 +23,7 @@ extension Options {
     static let withNotes = Flag("notes", "Also ask for notes of any number of lines, last of all.")
     static let attach = ListOption("attach", "FILE", .file, help: "Also store this file in the entry; 1 MiB in all.")
     static let tag = ListOption("tag", "TAG", .tag, help: "A tag.", short: "t")
-    static let favourite = Flag("favourite", "List it first.")
+    static let favourite = Flag("favourite", "Make it a favourite, which the desktop app lists by itself.")
     static let generates = Flag("generate", "Make a new password instead of asking for one.", short: "g")
     static let secretDescriptor = DescriptorOption(
         "secret-fd",
@@ -47,7 +48,7 @@ extension Command {
             "A folder is part of the name: logins/mail. holdfast put stores a value without fields.",
         ],
         example: "holdfast add logins/mail -u ada --url https://mail.example --generate",
-        places: [Place(name: "NAME", kind: .text, help: "The name of the new entry, with its folder.")],
+        places: [Place(name: "NAME", kind: .inFolder, help: "The name of the new entry, with its folder.")],
         options: [
             Options.kind.option, Options.username.option, Options.url.option, Options.text.option, Options.date.option,
             Options.secretLabel.option, Options.withCode.option, Options.qrPicture.option, Options.withNotes.option,

@@ -7,17 +7,19 @@ extension Command {
     static let complete = Command(
         "complete", summary: "list words for a shell's completion",
         details: [
-            "Lists the names of the entries or of the plain values alone, the fields of an entry, the tags or the collections, a line "
+            "Lists the names of the entries or of the plain values alone, the folders, the fields of an entry, the tags or the collections, a line "
                 + "each, as long as an agent has the vault open. Behind the beginning of a name, names go on to their next folder. "
                 + "It never asks for anything and says nothing about errors."
         ],
         example: "holdfast complete items",
         places: [
             Place(
-                name: "WHAT", kind: .word(["items", "values", "fields", "tags", "collections"]), help: "What is listed."
+                name: "WHAT", kind: .word(["items", "values", "folders", "fields", "tags", "collections"]),
+                help: "What is listed."
             ),
             Place(
-                name: "TEXT", kind: .any, help: "With fields: the entry. With items and values: how the name begins.",
+                name: "TEXT", kind: .any,
+                help: "With fields: the entry. With items, values and folders: how the name begins.",
                 isRest: true),
         ],
         options: [Options.home.option], run: listWords)
@@ -35,6 +37,7 @@ private func words(_ arguments: Arguments, _ agent: borrowing AgentClient) throw
     switch arguments[place: 0] {
     case "items": return try written(arguments, agent) { _ in true }
     case "values": return try written(arguments, agent) { !$0.isItem }
+    case "folders": return try written(arguments, agent) { _ in true }.filter { $0.hasSuffix("/") }
     case "tags": return try agent.tags().filter(isWord)
     case "collections": return Set(try agent.list(nil).map(\.collection)).sorted().filter(isWord)
     default:

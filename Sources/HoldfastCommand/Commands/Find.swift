@@ -9,7 +9,7 @@ extension Command {
         "find", synonyms: ["search", "grep", "lookup"], summary: "find entries by words",
         details: [
             "Lists the entries that have all the words, in any order and any case, in their names, their tags or those fields "
-                + "that are no secrets. #work must be a whole tag. What has the words in its name comes first.",
+                + "that are no secrets. '#work', in quotes for the shell, must be a whole tag. What has the words in its name comes first.",
             "The output is that of holdfast list. Through the agent, the first search after an unlock or a change reads every "
                 + "entry; the index that it makes is in locked memory and goes with the lock.",
         ],

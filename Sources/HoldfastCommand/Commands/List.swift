@@ -7,7 +7,8 @@ internal import SystemCalls
 
 extension Options {
     static let tree = Flag("tree", "Show folders as a tree.")
-    static let long = Flag("long", "Show collection, size, exact time and origin too.", short: "l")
+    static let long = Flag(
+        "long", "Show collection, name, size and exact time, and the origin where it differs.", short: "l")
 }
 
 extension Command {
@@ -20,7 +21,7 @@ extension Command {
             "With FOLDER only what is in it is listed. With --open, the open compartment is listed without a passcode.",
         ],
         example: "holdfast list logins",
-        places: [Place(name: "FOLDER", kind: .text, help: "Only what is in this folder.", isOptional: true)],
+        places: [Place(name: "FOLDER", kind: .inFolder, help: "Only what is in this folder.", isOptional: true)],
         options: [
             Options.tree.option, Options.long.option, Options.onlyCollection.option, Options.open.option,
             Options.json.option,

@@ -5,7 +5,8 @@ internal import HoldfastAgent
 
 extension Place {
     fileprivate static let newName = Place(
-        name: "NEW", kind: .text, help: "The new name, with its folder; in FOLDER/ the last part of the old one stays.")
+        name: "NEW", kind: .inFolder,
+        help: "The new name, with its folder; in FOLDER/ the last part of the old one stays.")
 }
 
 extension Options {
@@ -111,11 +112,21 @@ extension ItemAccess {
         if new.hasSuffix("/") { return try requireFree(new + inFolder, for: moved) }
         // Of what other programs call a folder, nobody means an entry beside it.
         if ItemNames.isSeen, let terminal = Terminal(), try names().all.contains(where: { $0.isIn(folder: new) }) {
-            let answer = try terminal.readAnswer(prompt: "\(new)/ is a folder. Put it in there? [Y/n] ")
-            if ["", "y", "yes"].contains(answer.lowercased()) {
-                return try requireFree(new + "/" + inFolder, for: moved)
-            }
+            if try goesInto(new, terminal) { return try requireFree(new + "/" + inFolder, for: moved) }
         }
         return try requireFree(new, for: moved)
+    }
+
+    /// A slip renames nothing: what is neither yes nor no asks again.
+    private func goesInto(_ folder: String, _ terminal: borrowing Terminal) throws(CommandError) -> Bool {
+        while true {
+            let answer = try terminal.readAnswer(
+                prompt: "\(folder)/ is a folder. Put it in there? n names the entry \(folder). [Y/n] ")
+            switch answer.lowercased() {
+            case "", "y", "yes": return true
+            case "n", "no": return false
+            default: continue
+            }
+        }
     }
 }

@@ -235,6 +235,9 @@ extension ItemAccess {
             Output.note(first.written)
             return first
         }
+        if case .asked = naming, let folder = EntryFolder(parsing: text + "/"), names.has(folder) {
+            try terminal.say("With a slash at its end it is the folder: \(ShellWord.quoted(folder.text))")
+        }
         if found.count > 1 { return try ItemNames.pick(found, text, terminal) }
         guard case .asked(let verb) = naming else {
             Output.remark(first.written)

@@ -34,6 +34,9 @@ struct ItemTemplate {
         self.asked = asked
     }
 
+    /// All of them, as `--kind` takes them.
+    static var words: [String] { all.map(\.word) }
+
     static func named(_ word: String) -> ItemTemplate? { all.first { $0.word == word } }
 }
 
