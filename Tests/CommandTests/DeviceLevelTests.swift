@@ -53,7 +53,7 @@ import VaultCore
         #expect(refused.code == 1 && !refused.errors.contains("passcode"), "\(refused.errors)")
         #expect(
             refused.errors.contains(
-                "this vault has no recovery phrase; it opens without asking; holdfast enroll phrase issues one"),
+                "this vault opens without asking and has no recovery phrase; holdfast enroll phrase issues one"),
             "\(refused.errors)")
     }
 

@@ -109,9 +109,9 @@ enum Unlocking {
     static func refuseWithoutPhrase(_ vault: Vault) throws(CommandError) {
         if let status = try? vault.status(), !status.slots.contains(.recoveryPhrase) {
             guard status.slots.contains(.passcode) else {
-                let way = (try? asksNobody(vault)) == true ? "; it opens without asking" : ""
+                let way = (try? asksNobody(vault)) == true ? "opens without asking and " : ""
                 throw CommandError(
-                    .failure, code: "noRecoveryPhrase", "this vault has no recovery phrase\(way)",
+                    .failure, code: "noRecoveryPhrase", "this vault \(way)has no recovery phrase",
                     advice: Advice.on(.noRecoveryPhrase))
             }
             throw .failure(
