@@ -255,10 +255,12 @@ import VaultFormat
         let result = try run(
             #"""
             export TMUX_TMPDIR=$HOME TERM=screen
-            T="tmux -L test -f /dev/null"
+            n=0
             # ask_in_tmux KEYS: types them when the question is on the screen, and prints what the program wrote.
             ask_in_tmux() {
                 rm -f ended
+                # One server for each: with its last session it ends, and would take a new one along.
+                n=$((n + 1)); T="tmux -L test$n -f /dev/null"
                 $T new-session -d -x 300 -y 40 "'$HOLDFAST' show each --field password > out 2> errors; echo > ended"
                 # Wide, because a line that is broken is not found; and what ended without a question has ended.
                 await '[ -e ended ] || $T capture-pane -p | grep -q efuse'
@@ -266,9 +268,9 @@ import VaultFormat
                 $T send-keys ${1/WORD/$word}
                 await '[ -e ended ]'
                 cat out; grep -o 'refused this' errors
+                await '! $T ls 2> /dev/null'
             }
             ask_in_tmux "$YES"; echo; ask_in_tmux "$NO"
-            $T kill-server 2> /dev/null; await '! $T ls 2> /dev/null'
             """#, in: sandbox(), environment: ["HOLDFAST_PINENTRY": program, "YES": keys.yes, "NO": keys.no])
         #expect(result.text == "value of each\nrefused this\n", "\(result.text) \(result.errors)")
     }
