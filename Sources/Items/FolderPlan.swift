@@ -31,7 +31,8 @@ package enum FolderAction: Sendable {
     }
 }
 
-/// Which entries an action is for, and what keeps it from being done: made from the names alone, the same by everybody who has them.
+/// Which entries an action is for, and what keeps it from being done: made from what a list has of the entries, the same by everybody who has
+/// it.
 package struct FolderPlan: Sendable {
     /// One entry.
     package struct Change: Sendable {

@@ -110,7 +110,7 @@ enum Options {
 
     static let keyOutDescriptor = DescriptorOption(
         "key-out-fd",
-        "Also write the log's key to file descriptor N, to verify the log without the vault; who has it can forge entries."
+        "Also write the log's key to file descriptor N, to verify the log without the vault; anyone who has it can forge entries."
     )
 
     static let server = TextOption(

@@ -39,8 +39,7 @@ private func adoptOldNames(_ arguments: Arguments) throws(CommandError) -> ExitC
         guard ItemNames.isSeen, let terminal = Terminal() else {
             throw .usage("no terminal to confirm on; use --yes to skip the confirmation. Nothing was changed")
         }
-        let answer = try terminal.readAnswer(prompt: "Give \(count) these places? [y/N] ")
-        guard ["y", "yes"].contains(answer.lowercased()) else { throw ItemNames.cancelled }
+        try Confirmation.requireYes("Give \(count) these places?", on: terminal)
     }
     try access.change(.adopt, seen: plan)
     Output.remark("Moved \(count).")

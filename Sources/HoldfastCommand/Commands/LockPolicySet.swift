@@ -43,7 +43,7 @@ private func setPolicy(_ arguments: Arguments) throws(CommandError) -> ExitCode 
         return .done
     }
     tellEarlierNames(policy, status.policy, arguments)
-    try askWhereOutOfReach(linter, policy, status.policy, arguments)
+    let told = try askWhereOutOfReach(linter, policy, status.policy, arguments)
     try Unlocking.refuseChangeEarly(vault)
     if status.hasPIN, policy.attemptLimit != status.policy.attemptLimit {
         Output.note(
@@ -59,7 +59,7 @@ private func setPolicy(_ arguments: Arguments) throws(CommandError) -> ExitCode 
     }
     // Looked at anew: a PIN may have gone with the change.
     let after = try vaultCall { try PolicyLinter(vault.status()) }
-    for issue in after.issues(changed) { Output.note("\(issue.severity): \(issue.words)") }
+    for issue in after.issues(changed) where !told.contains(issue) { Output.note("\(issue.severity): \(issue.words)") }
     Output.remark("The policy was changed.")
     if status.policy.remembersPasscode, !changed.remembersPasscode, AgentAccess.isOpen(arguments) {
         Output.remark("The vault is still open in the agent; holdfast lock closes it.")
@@ -68,18 +68,19 @@ private func setPolicy(_ arguments: Arguments) throws(CommandError) -> ExitCode 
 }
 
 /// Asks, on a terminal, before a minimum shuts away what no unlock on this machine reaches any more.
+/// - Returns: What was said of it.
 private func askWhereOutOfReach(
     _ linter: PolicyLinter, _ policy: VaultPolicy, _ before: VaultPolicy, _ arguments: Arguments
-) throws(CommandError) {
+) throws(CommandError) -> [PolicyIssue] {
     let known = linter.issues(before)
     let new = linter.issues(policy).filter { $0.code == .minimumOutOfReach && !known.contains($0) }
     guard !new.isEmpty, !arguments.contains(Options.passcodeDescriptor.option), let terminal = Terminal() else {
-        return
+        return []
     }
     for issue in new { Output.note("\(issue.severity): \(issue.words)") }
     Output.note("what is in there can then be neither read nor exported here; minimum.COLLECTION=none takes it back")
-    let answer = try terminal.readAnswer(prompt: "Change it nevertheless? [y/N] ")
-    guard ["y", "yes"].contains(answer.lowercased()) else { throw ItemNames.cancelled }
+    try Confirmation.requireYes("Change it nevertheless?", on: terminal)
+    return new
 }
 
 /// Says which entries a new minimum is not in effect for, as far as an open agent knows them: those that are written below the collection and

@@ -65,9 +65,7 @@ private func requireForGood(_ record: NamedRecord) throws(CommandError) {
             .failure, code: VaultError.Code.tooLarge.description, "a value of more than 1 MiB does not go to the trash",
             advice: "--for-good removes it at once")
     }
-    let answer = try terminal.readAnswer(
-        prompt: "\(record.written) is too large for the trash. Remove it for good? [y/N] ")
-    guard ["y", "yes"].contains(answer.lowercased()) else { throw ItemNames.cancelled }
+    try Confirmation.requireYes("\(record.written) is too large for the trash. Remove it for good?", on: terminal)
 }
 
 extension ItemAccess {

@@ -75,8 +75,7 @@ struct FolderWork {
             if isRequired { throw .usage("no terminal to confirm on; use --yes to skip the confirmation") }
             return
         }
-        let answer = try terminal.readAnswer(prompt: "\(question) [y/N] ")
-        guard ["y", "yes"].contains(answer.lowercased()) else { throw ItemNames.cancelled }
+        try Confirmation.requireYes(question, on: terminal)
     }
 
     private func refuse(_ large: [EntryPath], _ what: String, _ advice: String) throws(CommandError) {

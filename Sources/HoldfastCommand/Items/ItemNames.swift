@@ -243,8 +243,7 @@ extension ItemAccess {
             Output.remark(first.written)
             return first
         }
-        let answer = try terminal.readAnswer(prompt: "\(verb) \(first.written)? [y/N] ")
-        guard ["y", "yes"].contains(answer.lowercased()) else { throw ItemNames.cancelled }
+        try Confirmation.requireYes("\(verb) \(first.written)?", on: terminal)
         return first
     }
 }

@@ -21,7 +21,17 @@ enum Confirmation {
     /// Asks whether something is wanted that is rarely meant; without a terminal it is.
     static func isWanted(_ question: String) throws(CommandError) -> Bool {
         guard let terminal = Terminal() else { return true }
-        return ["y", "yes"].contains(try terminal.readAnswer(prompt: "\(question) [y/N] ").lowercased())
+        return try isYes(question, on: terminal)
+    }
+
+    /// Asks whether something is meant.
+    /// - Throws: `cancelled` for everything but a yes; `interrupted`.
+    static func requireYes(_ question: String, on terminal: borrowing Terminal) throws(CommandError) {
+        guard try isYes(question, on: terminal) else { throw ItemNames.cancelled }
+    }
+
+    private static func isYes(_ question: String, on terminal: borrowing Terminal) throws(CommandError) -> Bool {
+        ["y", "yes"].contains(try terminal.readAnswer(prompt: "\(question) [y/N] ").lowercased())
     }
 
     /// Waits for a word, in any case; `y` is `yes`. Anything else asks again: a slip must not undo what was typed before.
