@@ -82,6 +82,7 @@ struct ServeSettings {
         lifetimes.refresh = Int64(arguments[ServerOptions.refresh])
         lifetimes.challenge = Int64(arguments[ServerOptions.challenge])
         lifetimes.accessWindow = Int64(arguments[ServerOptions.accessWindow])
+        lifetimes.reply = Int64(arguments[ServerOptions.reply])
         return lifetimes
     }
 

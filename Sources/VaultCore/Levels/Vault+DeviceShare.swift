@@ -43,9 +43,6 @@ extension Vault {
 
     /// Whether this is a backup, or was restored from one and not opened since with a secret: then the shares that its header
     /// names are those of the vault that it was copied from.
-    /// - Parameter header: Of the home; without shares there is nothing to tell apart.
-    func isCopy(_ header: Header) -> Bool { !header.shareItems.isEmpty && isCopy }
-
     var isCopy: Bool {
         switch log.stateKind {
         case .backup, .restored: true

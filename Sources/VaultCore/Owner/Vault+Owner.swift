@@ -67,7 +67,14 @@ extension Vault {
         // Now the rules are known to be genuine.
         if let obstacle = ownerObstacle(release.step, keys.policy) { throw obstacle }
         try install(keys, noting: Success(byOwner: release.step, after: budget(header)))
-        finishUnlock(by: .owner(release.step), keys, master, hasPasscode: header.passcodeSlot != nil)
+        // Where there is no passcode the owner is the strongest way there is, and the ledger is theirs to settle.
+        if header.passcodeSlot == nil, let locked = try? LockedHeader(in: home, patience: 1000),
+            keys.headerKeys.authenticates(locked.header)
+        {
+            try? AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
+        }
+        tidyLogKeys(keys)
+        takeInOpenItems()
     }
 
     /// The master key, with a release for a change.

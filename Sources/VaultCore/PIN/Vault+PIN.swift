@@ -83,10 +83,13 @@ extension Vault {
     ) throws(VaultError) {
         let opened = try verify(pin, .pin, spending: &attempt)
         let success = Success(by: .pin, after: attempt.budgetBefore)
-        let wasCopy = isCopy(attempt.header.header)
         try install(opened.keys, evenIfDamaged: evenIfDamaged, noting: success)
-        finishUnlock(
-            by: .pin, opened.keys, opened.master, held: attempt.header, wasCopy: wasCopy, isDamaged: evenIfDamaged)
+        let header = attempt.header.header
+        _ = consume attempt  // so that other processes need not wait for the header meanwhile
+        guard !evenIfDamaged else { return }
+        followFloor(header)
+        followDestruction(header)
+        takeInOpenItems()
     }
 
     private func newPINSlot(

@@ -59,7 +59,7 @@ func accessRequest(
 }
 
 @Suite struct HTTPFrontTests {
-    @Test(arguments: [StoreKind.memory, .sqlite])
+    @Test(arguments: [StoreKind.memory, .sqlite, .sqliteChallenges])
     func operationsOverOneConnection(_ kind: StoreKind) throws {
         let fixture = try StoreFixture(kind)
         let front = try TestFront(fixture.store)
