@@ -1,4 +1,4 @@
-internal import BetterAuthGzip
+internal import BetterAuthVerification
 internal import BetterAuthHTTP
 internal import BetterAuthMessages
 internal import BetterAuthPostgres
