@@ -270,17 +270,16 @@ let package = Package(
         library("Cryptography", ["SecretMemory", "SystemCalls"], c: ["COpenSSL", "CArgon2"]),
         library("OneTimeCodes", ["Cryptography", "SecretMemory"]),
         library("VaultFormat"),
-        library("HomeFiles", ["SystemCalls"]),
         library(
-            "KeyStores", ["DeviceOwner", "HomeFiles", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"],
+            "KeyStores", ["DeviceOwner", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"],
             c: ["CTSS2", "CSecret"]),
         library(
-            "VaultStorage", ["VaultFormat", "HomeFiles", "Cryptography", "SecretMemory", "SystemCalls"], c: ["CLMDB"]),
+            "VaultStorage", ["VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"], c: ["CLMDB"]),
         library("VaultLog", ["VaultStorage", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"]),
         library(
             "VaultCore",
             [
-                "VaultLog", "VaultStorage", "VaultFormat", "HomeFiles", "DeviceOwner", "KeyStores", "Cryptography",
+                "VaultLog", "VaultStorage", "VaultFormat", "DeviceOwner", "KeyStores", "Cryptography",
                 "SecretMemory", "SystemCalls",
             ]),
         library(
@@ -434,7 +433,7 @@ if Context.environment["HOLDFAST_OPTIMIZED"] != nil {
 
 // Apple systems have the libraries that an app is made of; the command, the agent and the server are for Linux.
 let appleTargets: Set<String> = [
-    "SystemCalls", "SecretMemory", "Cryptography", "OneTimeCodes", "VaultFormat", "HomeFiles", "DeviceOwner",
+    "SystemCalls", "SecretMemory", "Cryptography", "OneTimeCodes", "VaultFormat", "DeviceOwner",
     "KeyStores", "VaultStorage", "VaultLog", "VaultCore", "Items",
     "Gzip", "Imports",
     "AppLockCore",

@@ -1,5 +1,4 @@
 internal import Cryptography
-internal import HomeFiles
 package import VaultFormat
 internal import SystemCalls
 

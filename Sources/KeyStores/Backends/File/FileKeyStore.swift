@@ -1,5 +1,4 @@
 package import DeviceOwner
-internal import HomeFiles
 package import SecretMemory
 package import VaultFormat
 internal import SystemCalls

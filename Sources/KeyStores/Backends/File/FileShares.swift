@@ -1,4 +1,3 @@
-internal import HomeFiles
 package import SecretMemory
 internal import SystemCalls
 package import VaultFormat
