@@ -140,7 +140,7 @@ private func enroll(_ arguments: Arguments) throws(CommandError) -> ExitCode {
 private func requirePhrase(_ vault: Vault) throws(CommandError) {
     guard try vaultCall({ try vault.status() }).slots.contains(.recoveryPhrase) else {
         throw .failure(
-            "noRecoveryPhrase",
+            .noRecoveryPhrase,
             "this vault has no recovery phrase, so losing the TPM would mean losing the vault. Issue one with "
                 + "holdfast enroll phrase, or proceed with --insist. Nothing was changed")
     }
@@ -154,7 +154,7 @@ private func enrollOwner(_ step: OwnerStep, _ arguments: Arguments) throws(Comma
     let vault = try Unlocking.find(arguments)
     try Unlocking.refuseChangeEarly(vault)
     if let why = OwnerAuthenticator.standard.capability(of: step).why {
-        throw .failure("ownerUnavailable", "\(why); holdfast doctor says what to do. Nothing was changed")
+        throw .failure(.ownerUnavailable, "\(why); holdfast doctor says what to do. Nothing was changed")
     }
     let passcode = try Unlocking.checkedPasscode(input, vault)
     let keeps = arguments[Options.keepsOnDisk] || arguments[Options.keep]
@@ -224,7 +224,7 @@ func removeMethod(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     try input.requirePasscodeSource()
     let vault = try Unlocking.find(arguments)
     guard try vaultCall({ try vault.status() }).policy.asks(for: step) else {
-        throw .failure("notEnrolled", "it is not enrolled; nothing was changed")
+        throw .failure(.notEnrolled, "it is not enrolled; nothing was changed")
     }
     try Unlocking.refuseChangeEarly(vault)
     let isKept = vault.keepsOwner
@@ -254,7 +254,7 @@ private func removeFromHardware(_ arguments: Arguments) throws(CommandError) -> 
     try input.requirePasscodeSource()
     let vault = try Unlocking.find(arguments)
     guard try vaultCall({ try vault.status() }).hasHardwareShare else {
-        throw .failure("notEnrolled", "the passcode is not under a TPM; nothing was changed")
+        throw .failure(.notEnrolled, "the passcode is not under a TPM; nothing was changed")
     }
     try Unlocking.refuseChangeEarly(vault)
     try Unlocking.withPasscode(input, vault, note: "Taking the passcode out of the TPM ...") {
@@ -268,7 +268,7 @@ private func removeFromHardware(_ arguments: Arguments) throws(CommandError) -> 
 /// Of a vault that opens without asking; of another one nothing is changed.
 private func askPasscodeAgain(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     guard try Unlocking.asksNobody(Unlocking.find(arguments)) else {
-        throw .failure("notEnrolled", "the vault does not open without asking; nothing was changed")
+        throw .failure(.notEnrolled, "the vault does not open without asking; nothing was changed")
     }
     return try removeDeviceSlot(arguments)
 }

@@ -63,12 +63,12 @@ func removePhrase(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let vault = try Unlocking.find(arguments)
     let status = try vaultCall { try vault.status() }
     guard status.slots.contains(.recoveryPhrase) else {
-        throw .failure("notEnrolled", "this vault has no recovery phrase; nothing was changed")
+        throw .failure(.notEnrolled, "this vault has no recovery phrase; nothing was changed")
     }
     guard arguments[Options.insist] else {
         let loss = status.hasHardwareShare ? ", its attempts or this machine's TPM" : " or its attempts"
         throw .failure(
-            "lastWayIn",
+            .lastWayIn,
             "without the phrase, losing the passcode\(loss) means losing everything in the vault; use --insist to remove "
                 + "it anyway. Nothing was changed")
     }

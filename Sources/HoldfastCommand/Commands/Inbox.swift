@@ -115,11 +115,11 @@ private func accepted(_ item: String, _ access: ItemAccess) throws(CommandError)
             let path = try arguments[Options.replace] ? access.target(name).path : access.requireFree(name).path
             guard !path.entry.isReserved else {
                 throw CommandError(
-                    .usage, code: "invalidName", "the collection '\(path.collection)' is Holdfast's own")
+                    .usage, code: .invalidName, "the collection '\(path.collection)' is Holdfast's own")
             }
             return (path.name, path.collection)
         } catch {
-            guard error.code == VaultError.Code.recordExists.description else { throw error }
+            guard error.code == .recordExists else { throw error }
             var error = error
             error.advice = "give another name with --as, or --replace it"
             throw error
@@ -140,12 +140,12 @@ private func accepted(_ item: String, _ access: ItemAccess) throws(CommandError)
         // Whoever wrote it chose the name: no address of git's, and nothing of Holdfast's own.
         guard !place.isReserved, (try? EntryPath(new: place.short)) == place, let path = RecordPath(place) else {
             throw CommandError(
-                .usage, code: "invalidName", "no new entry can be called '\(place.text)', as this one was")
+                .usage, code: .invalidName, "no new entry can be called '\(place.text)', as this one was")
         }
         _ = try access.requireFree(path)
         return (path.name, path.collection)
     } catch {
-        guard [VaultError.Code.recordExists.description, "invalidName"].contains(error.code) else { throw error }
+        guard [.recordExists, .invalidName].contains(error.code) else { throw error }
         var error = error
         error.advice = "give another name with --as"
         throw error
@@ -172,10 +172,10 @@ private func rejectItem(_ arguments: Arguments) throws(CommandError) -> ExitCode
 private func explained(_ error: CommandError, _ item: String, _ name: String?, _ collection: String?) -> CommandError {
     var failure = error
     switch error.code {
-    case VaultError.Code.recordNotFound.description:
+    case .recordNotFound:
         failure.what = "there is no entry \"\(Escaping.name(item))\" in the inbox"
         failure.advice = "holdfast inbox list shows what there is"
-    case VaultError.Code.recordExists.description:
+    case .recordExists:
         let target =
             name.map { " \(EntryPath(collection: collection ?? Options.defaultCollection, name: $0).text)" } ?? ""
         failure.what = "there is an entry\(target) already"

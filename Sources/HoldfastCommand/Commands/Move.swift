@@ -82,10 +82,10 @@ private func change(
         let target = try access.target(new, for: record.path, isMoved: isMoved)
         guard target.path != record.path else { throw ItemNames.taken(target) }
         do throws(CommandError) { try change(access, record.path, target) } catch {
-            throw error.code == VaultError.Code.recordExists.description ? ItemNames.taken(target) : error
+            throw error.code == .recordExists ? ItemNames.taken(target) : error
         }
     } catch {
-        guard error.code == VaultError.Code.recordExists.description else { throw error }
+        guard error.code == .recordExists else { throw error }
         var taken = error
         taken.advice = "choose another name"
         throw taken

@@ -80,7 +80,7 @@ enum OpenItems {
     /// The name of a sealed item is known to the unlocked vault only.
     private static func tellingOfSealed(_ error: CommandError, _ open: OpenCompartment) -> CommandError {
         let count = (try? open.records())?.count(where: \.isSealed) ?? 0
-        guard error.code == VaultError.Code.recordNotFound.description, count > 0 else { return error }
+        guard error.code == .recordNotFound, count > 0 else { return error }
         var error = error
         error.advice =
             "\(Format.count(count, "entry", "entries")) can be read only by the unlocked vault (--write-only): holdfast unlock, then "

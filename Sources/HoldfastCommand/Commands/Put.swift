@@ -40,8 +40,8 @@ private func putValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     var hasBegun = false
     do throws(CommandError) { size = try store(record, access, isReplacing: isReplacing, &hasBegun) } catch {
         switch error.code {
-        case VaultError.Code.recordExists.description: throw try access.explained(error, record)
-        case VaultError.Code.isItem.description where !hasBegun: return try replaceField(record, access)
+        case .recordExists: throw try access.explained(error, record)
+        case .isItem where !hasBegun: return try replaceField(record, access)
         default: throw error
         }
     }
@@ -86,14 +86,14 @@ private func replaceField(_ record: NamedRecord, _ access: ItemAccess) throws(Co
     let found = FoundItem(record: record, item: try access.item(record.path))
     guard found.item.kind == .value, found.item.field(ItemStore.plainLabel) != nil else {
         throw CommandError(
-            .failure, code: VaultError.Code.isItem.description,
+            .failure, code: .isItem,
             "'\(record.written)' is a \(found.item.kind.word) with fields, not a plain value",
             advice: "holdfast edit changes them")
     }
     let value = try OpenItems.value(for: record.written)
     try access.change(found) { item throws(CommandError) in
         guard let field = item.field(ItemStore.plainLabel) else {
-            throw .failure(VaultError.Code.busy.description, "the value is gone; look again")
+            throw .failure(.busy, "the value is gone; look again")
         }
         try vaultCall { try item.set(field, value) }
     }

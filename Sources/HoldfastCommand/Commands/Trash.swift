@@ -82,7 +82,7 @@ extension ItemAccess {
         guard let first = found.first else {
             let near = Suggestion.nearest(to: text, among: names.written)
             throw CommandError(
-                .notFound, code: VaultError.Code.recordNotFound.description,
+                .notFound, code: .recordNotFound,
                 "no entry '\(Escaping.name(text))' in the trash",
                 advice: near.map { "did you mean \(ShellWord.always($0))?" }
                     ?? "holdfast trash list shows what is there")
@@ -103,7 +103,7 @@ private func restoreItem(_ arguments: Arguments) throws(CommandError) -> ExitCod
         }
     }
     do throws(CommandError) { try access.restore(entry, as: target) } catch {
-        guard error.code == VaultError.Code.recordExists.description else { throw error }
+        guard error.code == .recordExists else { throw error }
         var error = error
         error.advice = "give it another name with --as"
         throw error

@@ -38,8 +38,8 @@ enum References {
         for reference in references {
             do { values[reference] = ReferencedValue(try value(reference)) } catch {
                 var error = CommandError(error)
-                if error.code == VaultError.Code.tooLarge.description { error.advice = "holdfast get reads it" }
-                if error.code == VaultError.Code.recordNotFound.description {
+                if error.code == .tooLarge { error.advice = "holdfast get reads it" }
+                if error.code == .recordNotFound {
                     error.advice = "holdfast list shows what there is"
                 }
                 error.what = "\(reference.text): \(error.what)"

@@ -114,7 +114,7 @@ struct IdentityAccess {
             }
         guard isKnown, credentials.server == nil || credentials.server == server.description else {
             throw .failure(
-                "otherServer",
+                .identity(.otherServer),
                 "to change the identity's server or its trusted key, use holdfast identity trust, which asks for the "
                     + "passcode; nothing was sent or changed")
         }

@@ -69,11 +69,11 @@ final class ItemAccess {
             var item = number == 0 ? try found.duplicate() : try item(found.path)
             try change(&item)
             do throws(CommandError) { return try replace(found.record, with: item) } catch {
-                guard error.code == VaultError.Code.busy.description else { throw error }
+                guard error.code == .busy else { throw error }
             }
         }
         throw .failure(
-            VaultError.Code.busy.description, "other programs keep changing this entry; nothing was changed")
+            .busy, "other programs keep changing this entry; nothing was changed")
     }
 
     private static let tries = 16

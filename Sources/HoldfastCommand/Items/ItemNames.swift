@@ -88,7 +88,7 @@ extension ItemAccess {
                 if naming.reads { tellOther(text, first) }
                 return result
             } catch {
-                guard error.code == VaultError.Code.recordNotFound.description else { throw error }
+                guard error.code == .recordNotFound else { throw error }
                 if isLiteral { throw ItemNames.named(error, first) }
             }
         } else {
@@ -96,7 +96,7 @@ extension ItemAccess {
         }
         let record = try choose(text, naming)
         do throws(CommandError) { return try body(record) } catch {
-            throw error.code == VaultError.Code.recordNotFound.description ? ItemNames.named(error, record) : error
+            throw error.code == .recordNotFound ? ItemNames.named(error, record) : error
         }
     }
 
@@ -175,7 +175,7 @@ extension ItemAccess {
             return names.contains(entry) ? names.record(entry) : record
         } catch {
             // One record that cannot be read keeps nobody from another one.
-            guard error.code == VaultError.Code.damaged.description else { throw error }
+            guard error.code == .damaged else { throw error }
             return record
         }
     }
@@ -314,34 +314,32 @@ enum ItemNames {
             return path
         } catch {
             throw CommandError(
-                .usage, code: "invalidName", "no new entry can be called '\(Escaping.name(text))': \(error.reason)")
+                .usage, code: .invalidName, "no new entry can be called '\(Escaping.name(text))': \(error.reason)")
         }
     }
 
     /// For a name that no record can have.
     static let noSuchPath = CommandError(
-        .usage, code: "invalidName", "a name has 1 to 1,024 bytes, a collection's name at most 255; nothing was done")
+        .usage, code: .invalidName, "a name has 1 to 1,024 bytes, a collection's name at most 255; nothing was done")
 
-    static let cancelled = CommandError.failure("cancelled", "cancelled; nothing was changed")
+    static let cancelled = CommandError.failure(.cancelled, "cancelled; nothing was changed")
 
     static func none(_ text: String, _ near: [String]) -> CommandError {
         let shown = near.map(ShellWord.always).joined(separator: " or ")
         return CommandError(
-            .notFound, code: VaultError.Code.recordNotFound.description, "there is no entry '\(Escaping.name(text))'",
+            .notFound, code: .recordNotFound, "there is no entry '\(Escaping.name(text))'",
             advice: near.isEmpty ? "holdfast list shows what there is" : "did you mean \(shown)?")
     }
 
     static func taken(_ record: NamedRecord) -> CommandError {
         CommandError(
-            .failure, code: VaultError.Code.recordExists.description, "there is already an entry '\(record.written)'",
+            .failure, code: .recordExists, "there is already an entry '\(record.written)'",
             advice: "choose another name, or change it with holdfast edit")
     }
 
-    static let folderCode = "isFolder"
-
     static func isFolder(_ folder: EntryFolder) -> CommandError {
         CommandError(
-            .notFound, code: folderCode, "'\(folder.text)' is a folder",
+            .notFound, code: .isFolder, "'\(folder.text)' is a folder",
             advice: "holdfast list \(ShellWord.quoted(folder.text)) shows what is in it")
     }
 
@@ -357,7 +355,7 @@ enum ItemNames {
         let shown = found.prefix(5).map { ShellWord.always($0.written) }.joined(separator: ", ")
         let more = found.count > 5 ? " and \(found.count - 5) more" : ""
         return CommandError(
-            .usage, code: "ambiguous", "'\(Escaping.name(text))' can be any of \(shown)\(more)",
+            .usage, code: .ambiguous, "'\(Escaping.name(text))' can be any of \(shown)\(more)",
             advice: "enter more of the name")
     }
 
@@ -384,9 +382,9 @@ enum ItemNames {
     static func named(_ error: CommandError, _ record: NamedRecord) -> CommandError {
         var error = error
         switch error.code {
-        case VaultError.Code.recordNotFound.description:
+        case .recordNotFound:
             error.what = "there is no entry '\(record.written)'"
-        case VaultError.Code.recordExists.description:
+        case .recordExists:
             error.what = "there is already an entry '\(record.written)'"
         default: break
         }

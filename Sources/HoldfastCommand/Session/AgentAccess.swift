@@ -32,9 +32,8 @@ enum AgentAccess {
             let error = CommandError(error)
             guard !session.hasBegun else { throw error }
             switch error.code {
-            case VaultError.Code.locked.description: break
-            case VaultError.Code.agentUnavailable.description where !session.changes,
-                VaultError.Code.agentProtocol.description where !session.changes:
+            case .locked: break
+            case .agentUnavailable where !session.changes, .agentProtocol where !session.changes:
                 Output.note("\(error.what); opening the vault without the agent")
                 return nil
             default: throw error

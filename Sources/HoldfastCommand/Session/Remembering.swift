@@ -67,8 +67,7 @@ enum Remembering {
     }
 
     private static func cannotServe(_ error: CommandError) -> Bool {
-        [VaultError.Code.agentUnavailable, .agentRunning, .agentProtocol, .locked].map(\.description)
-            .contains(error.code)
+        [.agentUnavailable, .agentRunning, .agentProtocol, .locked].contains(error.code)
     }
 
     // MARK: Where it never is

@@ -100,7 +100,7 @@ enum Unlocking {
     static func refuseIdentityPhrase(_ phrase: borrowing RecoveryPhrase, _ vault: Vault) throws(CommandError) {
         guard vault.isIdentityPhrase(phrase) else { return }
         throw CommandError(
-            .refused, code: "wrongPhrase",
+            .refused, code: .wrongPhrase,
             "this is the recovery phrase of your identity; the vault has a different one, on its own sheet")
     }
 
@@ -111,11 +111,11 @@ enum Unlocking {
             guard status.slots.contains(.passcode) else {
                 let way = (try? asksNobody(vault)) == true ? "opens without asking and " : ""
                 throw CommandError(
-                    .failure, code: "noRecoveryPhrase", "this vault \(way)has no recovery phrase",
+                    .failure, code: .noRecoveryPhrase, "this vault \(way)has no recovery phrase",
                     advice: Advice.on(.noRecoveryPhrase))
             }
             throw .failure(
-                "noRecoveryPhrase",
+                .noRecoveryPhrase,
                 "this vault has no recovery phrase; use the passcode" + (status.hasPIN ? " or the PIN" : ""))
         }
     }
@@ -141,7 +141,7 @@ enum Unlocking {
         }
         if let wait = status.retryAfter {
             var error = CommandError(
-                .delayed, code: "delayed",
+                .delayed, code: .delayed,
                 "too many wrong passcodes. Try again in \(Format.wait(wait))"
                     + status.destructionWarning)
             error.remainingAttempts = status.remainingAttempts
