@@ -142,7 +142,7 @@ extension TestAgent {
         // A client that goes away in the middle has turned away.
         do {
             let raw = try agent.raw()
-            try raw.send(Request.confirm(.devicePasscode, idle: nil, timeout: nil).head())
+            try raw.send(Request.owner(.confirm(.devicePasscode, idle: nil, timeout: nil)).head())
             _ = try raw.receive()
         }
         #expect(try agent.confirmOnceFree(.devicePasscode, "correct") == "open")

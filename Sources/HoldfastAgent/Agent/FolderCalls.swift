@@ -54,7 +54,7 @@ extension AgentClient {
     package borrowing func change(_ action: FolderAction, seen digest: [UInt8]) throws(VaultError) -> Int {
         guard let call = FolderCall(try action.message(), digest: digest) else { throw .noSuchRecord }
         return try waiting { agent throws(VaultError) in
-            try agent.send(.folder(call))
+            try agent.send(.items(.folder(call)))
             guard case .finished(let count) = try agent.receiveReply() else { throw VaultError.unexpected }
             return Int(clamping: count)
         }

@@ -27,7 +27,7 @@ extension Command {
 }
 
 private func answerGit(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let actions: [String: Request.CredentialAction] = ["get": .get, "store": .store, "erase": .erase]
+    let actions: [String: ProgramRequest.CredentialAction] = ["get": .get, "store": .store, "erase": .erase]
     // git may come to know more, and expects helpers to be silent about it.
     guard let action = actions[arguments[place: 0]] else { return .done }
     let collection = arguments[Options.credentialCollection] ?? CredentialStore.defaultCollection

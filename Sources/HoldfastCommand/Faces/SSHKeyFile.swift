@@ -5,7 +5,7 @@ internal import SystemCalls
 
 /// The file of an SSH key, without its passphrase.
 enum SSHKeyFile {
-    private static let longest = Request.keySizes.upperBound
+    private static let longest = ProgramRequest.keySizes.upperBound
 
     /// - Throws: A usage error for what is no key; a failure when it cannot be decrypted.
     static func read(_ path: String?) throws(CommandError) -> SecretBytes {
