@@ -57,6 +57,12 @@ package struct AgentClient: ~Copyable {
 
     deinit { close(socket) }
 
+    /// Whether the agent is still there. Between two requests it says nothing but that it closes this connection.
+    package var isConnected: Bool {
+        var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&waiting, 1, 0) == 0
+    }
+
     /// Seconds that the agent may take from now on.
     borrowing func setPatience(_ seconds: Int) { LocalSocket.setPatience(socket, seconds: seconds) }
 

@@ -44,15 +44,13 @@ private func write(
         done += UInt64(bytes.byteCount)
         progress.update(done, of: nil)
     }
-    if !access.isOpen {
-        let isDone: Void? = try AgentAccess.use(access.arguments) { agent, session in
-            try agent.get(path) { bytes in
-                session.hasBegun = true
-                try pass(bytes)
-            }
+    let isDone: Void? = try access.use { agent, session in
+        try agent.get(path) { bytes in
+            session.hasBegun = true
+            try pass(bytes)
         }
-        if isDone != nil { return try value.end() }
     }
+    if isDone != nil { return try value.end() }
     let vault = try access.open().vault
     try vaultCall { try vault.read(path.name, in: path.collection) { try pass($0) } }
     try value.end()

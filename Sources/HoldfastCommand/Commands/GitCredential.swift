@@ -41,14 +41,14 @@ private func answerGit(_ arguments: Arguments) throws(CommandError) -> ExitCode 
     guard let address = attributes.address,
         action != .store || (attributes.password != nil && address.user != nil)
     else { return .done }
-    let answer = try AgentAccess.use(arguments) { agent, session in
-        session.changes = action != .get
-        return ReferencedValue(try agent.credential(action, collection: collection, question))
+    let access = ItemAccess(arguments)
+    let answer = try access.use(changes: action != .get) { agent, _ in
+        ReferencedValue(try agent.credential(action, collection: collection, question))
     }
     if let answer { return try write(answer) }
-    let vault = try Unlocking.open(arguments)
+    let (items, vault) = try access.open()
     defer { vault.lock(because: .ended) }
-    let store = CredentialStore(vault, ItemStore(vault), collection: collection)
+    let store = CredentialStore(vault, items, collection: collection)
     let found: ReferencedValue? = try question.withBytes { bytes throws(CommandError) in
         try vaultCall {
             switch action {

@@ -42,11 +42,7 @@ extension Command {
 }
 
 private func listInbox(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let items = try AgentAccess.work(arguments) { agent throws(VaultError) in
-        try agent.inbox()
-    } own: { vault throws(VaultError) in
-        try vault.inbox()
-    }
+    let items = try ItemAccess(arguments).inbox()
     let waiting = try Unlocking.find(arguments).open.status().items
     if waiting > 0 {
         let words = waiting == 1 ? "1 more entry moves" : "\(waiting) more entries move"
@@ -77,6 +73,17 @@ private func listInbox(_ arguments: Arguments) throws(CommandError) -> ExitCode 
             }.joined())
     }
     return .done
+}
+
+extension ItemAccess {
+    /// What waits in the inbox.
+    fileprivate func inbox() throws(CommandError) -> [Vault.InboxItem] {
+        try run { agent throws(VaultError) in
+            try agent.inbox()
+        } own: { (_, vault) throws(VaultError) in
+            try vault.inbox()
+        }
+    }
 }
 
 private func acceptItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
@@ -126,12 +133,7 @@ private func accepted(_ item: String, _ access: ItemAccess) throws(CommandError)
         }
     }
     guard !arguments[Options.replace] else { throw .usage("--replace requires --as NAME") }
-    let inbox = try access.run { agent throws(VaultError) in
-        try agent.inbox()
-    } own: { (_, vault) throws(VaultError) in
-        try vault.inbox()
-    }
-    guard let found = inbox.first(where: { $0.name == item }) else {
+    guard let found = try access.inbox().first(where: { $0.name == item }) else {
         throw explained(CommandError(VaultError(.recordNotFound, "")), item, nil, nil)
     }
     let place = EntryPath(
@@ -155,9 +157,9 @@ private func accepted(_ item: String, _ access: ItemAccess) throws(CommandError)
 private func rejectItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let item = arguments[place: 0]
     do throws(CommandError) {
-        try AgentAccess.work(arguments, changes: true) { agent throws(VaultError) in
+        try ItemAccess(arguments).run(changes: true) { agent throws(VaultError) in
             try agent.reject(item)
-        } own: { vault throws(VaultError) in
+        } own: { (_, vault) throws(VaultError) in
             try vault.reject(item)
         }
     } catch { throw explained(error, item, nil, nil) }

@@ -53,21 +53,18 @@ private func putValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
 private func store(
     _ record: NamedRecord, _ access: ItemAccess, isReplacing: Bool, _ hasBegun: inout Bool
 ) throws(CommandError) -> UInt64 {
-    let (arguments, path) = (access.arguments, record.path)
+    let path = record.path
     return try ItemNames.explaining(record) { () throws(CommandError) in
-        if !access.isOpen {
-            let size = try AgentAccess.use(arguments) { agent, session in
-                session.changes = true
-                return try putInput(record) { source in
-                    try agent.put(path, replacing: isReplacing) { bytes in
-                        session.hasBegun = true
-                        hasBegun = true
-                        return try source(&bytes)
-                    }
+        let size = try access.use(changes: true) { agent, session in
+            try putInput(record) { source in
+                try agent.put(path, replacing: isReplacing) { bytes in
+                    session.hasBegun = true
+                    hasBegun = true
+                    return try source(&bytes)
                 }
             }
-            if let size { return size }
         }
+        if let size { return size }
         let vault = try access.open().vault
         return try putInput(record) { source in
             try vault.put(

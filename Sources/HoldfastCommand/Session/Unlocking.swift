@@ -29,7 +29,6 @@ enum Unlocking {
     static func open(
         _ arguments: Arguments, evenIfDamaged: Bool = false, isForWhole: Bool = false
     ) throws(CommandError) -> Vault {
-        if let vault = Remembering.takeOpened() { return vault }
         let input = SecretInput(arguments)
         try requireOneSecret(arguments)
         if let vault = try openWithoutAsking(arguments) { return vault }
