@@ -209,9 +209,7 @@ final class Connection {
         if !takesData, parsed.kind == TransferRequest.Kind.data.rawValue {
             throw VaultError(.agentProtocol, "a piece of a value that nobody takes")
         }
-        do throws(SecretMemoryError) { body = try SecretBytes(zeroed: parsed.bodySize) } catch {
-            throw VaultError(error)
-        }
+        body = try secretMemory(SecretBytes(zeroed: parsed.bodySize))
         frame = parsed
     }
 

@@ -340,14 +340,14 @@ package struct AgentClient: ~Copyable {
 
     /// A value of one message at most.
     private borrowing func receiveValue() throws -> SecretBytes {
-        var value = try LocalBytes.secret(0)
+        var value = try secretMemory(SecretBytes(zeroed: 0))
         while true {
             var isFinished = false
             try receive { reply, bytes in
                 switch reply {
                 case .piece(let range):
                     guard value.count == 0 else { throw VaultError.unexpected }
-                    value = try LocalBytes.copy(bytes.extracting(range))
+                    value = try secretMemory(SecretBytes(copying: bytes.extracting(range)))
                 case .finished(let count):
                     guard count == UInt64(value.count) else { throw VaultError.unexpected }
                     isFinished = true
@@ -366,10 +366,7 @@ package struct AgentClient: ~Copyable {
         _ path: RecordPath, replacing: Bool, from source: (inout MutableRawSpan) throws -> Int
     ) throws -> UInt64 {
         try send(.records(.put(path, replacing: replacing)))
-        var piece: SecretBytes
-        do throws(SecretMemoryError) { piece = try SecretBytes(zeroed: Frame.longestPiece) } catch {
-            throw VaultError(error)
-        }
+        var piece = try secretMemory(SecretBytes(zeroed: Frame.longestPiece))
         while true {
             guard case .ready = try receiveReply() else { throw VaultError.unexpected }
             let count = try piece.withMutableBytes { bytes in min(try source(&bytes), bytes.byteCount) }
@@ -452,7 +449,7 @@ extension AgentClient {
 
     /// Lends an answer and its body. An answer that tells of a failure is thrown.
     borrowing func receive<R>(_ body: (Reply, RawSpan) throws -> R) throws -> R {
-        var head = try LocalBytes.secret(Frame.size)
+        var head = try secretMemory(SecretBytes(zeroed: Frame.size))
         try fill(&head)
         let frame = try head.withBytes { bytes throws(VaultError) in
             do throws(MessageError) {
@@ -461,7 +458,7 @@ extension AgentClient {
                 return frame
             } catch { throw VaultError(error) }
         }
-        var content = try LocalBytes.secret(frame.bodySize)
+        var content = try secretMemory(SecretBytes(zeroed: frame.bodySize))
         try fill(&content)
         return try content.withBytes { bytes in
             let reply: Reply
@@ -484,16 +481,6 @@ extension AgentClient {
                 }
             }
         }
-    }
-}
-
-enum LocalBytes {
-    static func copy(_ bytes: RawSpan) throws(VaultError) -> SecretBytes {
-        do throws(SecretMemoryError) { return try SecretBytes(copying: bytes) } catch { throw VaultError(error) }
-    }
-
-    static func secret(_ count: Int) throws(VaultError) -> SecretBytes {
-        do throws(SecretMemoryError) { return try SecretBytes(zeroed: count) } catch { throw VaultError(error) }
     }
 }
 

@@ -73,7 +73,7 @@ struct Keybag: ~Copyable, Sendable {
     /// A key in memory of its own.
     borrowing func key(_ kind: KeybagLayout.Kind, epoch: UInt32) throws(VaultError) -> SecretBytes {
         try withKey(kind, epoch: epoch) { key throws(VaultError) in
-            try secretMemory { () throws(SecretMemoryError) in try SecretBytes(copying: key) }
+            try secretMemory(SecretBytes(copying: key))
         }
     }
 
@@ -106,9 +106,7 @@ struct Keybag: ~Copyable, Sendable {
     }
 
     private static func allocate(_ count: Int) throws(VaultError) -> SecretBytes {
-        try secretMemory { () throws(SecretMemoryError) in
-            try SecretBytes(zeroed: KeybagLayout.size(entries: count), lifetime: .longLived)
-        }
+        try secretMemory(SecretBytes(zeroed: KeybagLayout.size(entries: count), lifetime: .longLived))
     }
 
     private static func writeLayout(
@@ -126,7 +124,7 @@ struct Keybag: ~Copyable, Sendable {
     }
 
     private static func fill(_ target: inout MutableRawSpan, _ range: Range<Int>) throws(VaultError) {
-        let random = try crypto { () throws(CryptographyError) in try SecureRandom.secret(range.count) }
+        let random = try crypto(SecureRandom.secret(range.count))
         copy(random, 0..<range.count, &target, range)
     }
 }

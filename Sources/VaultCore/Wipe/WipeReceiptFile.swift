@@ -64,9 +64,7 @@ extension WipeReceipt {
     /// Signs what was found.
     func signed(by key: borrowing ReceiptKey) throws(VaultError) -> WipeReceipt {
         var receipt = self
-        receipt.signature = try crypto { () throws(CryptographyError) in
-            try unsafe key.key.sign(signedBytes.span.bytes)
-        }
+        receipt.signature = try crypto(unsafe key.key.sign(signedBytes.span.bytes))
         return receipt
     }
 }
