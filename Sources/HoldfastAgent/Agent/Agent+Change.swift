@@ -41,7 +41,9 @@ extension Agent {
         case .finish(let secret):
             guard held.connection == connection.number else { return fail(connection, .noChangePending) }
             begin(connection) { _ in
-                _ = try pending.finish(passcode: body.secret(secret))
+                _ = try body.bytes.withPart(secret) { passcode throws(VaultError) in
+                    try pending.finish(passcode: passcode)
+                }
                 return ([try Packet(.done)], .rest)
             }
         }
@@ -58,8 +60,9 @@ extension Agent {
         let pending = SelfDestructSwitch(vault: vault, countdown: .seconds(countdown ?? 0))
         self.change = HeldChange(connection: connection.number, change: change, pending: pending)
         begin(connection) { _ in
-            let passcode = try body.secret(secret)
-            try pending.begin(change == .enable ? .enable : .disable, passcode: passcode)
+            try body.bytes.withPart(secret) { passcode throws(VaultError) in
+                try pending.begin(change == .enable ? .enable : .disable, passcode: passcode)
+            }
             return ([try Packet(.change(PendingChange(change, pending)))], .rest)
         }
         // Refused before a thread accepted it: nothing is pending then, and no thread will report that.
@@ -87,13 +90,6 @@ extension Agent {
             return nil
         }
         if !isTaken { pending.leave() }
-    }
-}
-
-extension Body {
-    /// A copy of the secret in a message.
-    func secret(_ range: Range<Int>) throws(VaultError) -> SecretBytes {
-        do throws(SecretMemoryError) { return try bytes.copy(range) } catch { throw VaultError(error) }
     }
 }
 
