@@ -55,11 +55,12 @@ func removePIN(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let input = SecretInput(arguments)
     try input.requirePasscodeSource()
     let vault = try Unlocking.find(arguments)
-    guard try vaultCall({ try vault.status() }).hasPIN else {
+    let status = try vaultCall { try vault.status() }
+    guard status.hasPIN else {
         throw .failure(.notEnrolled, "this vault has no PIN; nothing was changed")
     }
-    try Unlocking.refuseChangeEarly(vault)
-    try Unlocking.withPasscode(input, vault, note: "Removing the PIN ...") { passcode throws(CommandError) in
+    try Unlocking.refuseChangeEarly(vault, status)
+    try Unlocking.withPasscode(input, vault, status, note: "Removing the PIN ...") { passcode throws(CommandError) in
         try vaultCall { try vault.removePIN(passcode: passcode, spending: vault.burnAttempt()) }
     }
     if vault.owesHardware {

@@ -151,9 +151,14 @@ enum Unlocking {
     }
 
     /// Says before the user types that a change of the vault would be refused.
-    static func refuseChangeEarly(_ vault: Vault) throws(CommandError) {
+    /// - Parameter status: Nil to read it.
+    /// - Returns: The status.
+    @discardableResult
+    static func refuseChangeEarly(_ vault: Vault, _ status: Vault.Status? = nil) throws(CommandError) -> Vault.Status {
         try vaultCall { try vault.requireClaimedHardware() }
-        try refuseEarly(vault)
+        guard let status else { return try refuseEarly(vault) }
+        try refuseEarly(status)
+        return status
     }
 
     /// Says after an unlock that the shares in hardware were made for another folder.
