@@ -1,3 +1,5 @@
+package import VaultFormat
+
 /// About items, tags, folders and the trash.
 package enum ItemRequest: RequestArea {
     /// Send an item, or a plain value as one.
@@ -88,12 +90,12 @@ package struct FolderCall: Sendable, Hashable {
 
     /// What is done, and with which folder.
     package enum Action: Sendable, Hashable {
-        case move(FolderPath, to: FolderPath)
-        case copy(FolderPath, to: FolderPath)
+        case move(EntryFolder, to: EntryFolder)
+        case copy(EntryFolder, to: EntryFolder)
         /// To the trash for so many seconds.
-        case discard(FolderPath, seconds: UInt32)
+        case discard(EntryFolder, seconds: UInt32)
         /// For good.
-        case remove(FolderPath)
+        case remove(EntryFolder)
         /// Records of before get the place that they are written as.
         case adopt
 
@@ -121,12 +123,12 @@ package struct FolderCall: Sendable, Hashable {
         for _ in 0..<FolderCall.digestSize { digest.append(try cursor.integer(bytes, UInt8.self)) }
         self.digest = digest
         switch number {
-        case 1: action = .move(try FolderPath(&cursor, bytes), to: try FolderPath(&cursor, bytes))
-        case 2: action = .copy(try FolderPath(&cursor, bytes), to: try FolderPath(&cursor, bytes))
+        case 1: action = .move(try EntryFolder(&cursor, bytes), to: try EntryFolder(&cursor, bytes))
+        case 2: action = .copy(try EntryFolder(&cursor, bytes), to: try EntryFolder(&cursor, bytes))
         case 3:
             let seconds = try cursor.integer(bytes, UInt32.self)
-            action = .discard(try FolderPath(&cursor, bytes), seconds: seconds)
-        case 4: action = .remove(try FolderPath(&cursor, bytes))
+            action = .discard(try EntryFolder(&cursor, bytes), seconds: seconds)
+        case 4: action = .remove(try EntryFolder(&cursor, bytes))
         case 5: action = .adopt
         default: throw .invalid(field: "action")
         }

@@ -1,3 +1,5 @@
+internal import VaultFormat
+
 /// About what a client may use without the user being asked again.
 package enum LeasingRequest: RequestArea {
     /// Ask the user whether this client may use an item, or items with a tag, for so many seconds, or until the lock

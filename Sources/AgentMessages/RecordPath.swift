@@ -1,81 +1,37 @@
-internal import VaultFormat
+package import VaultFormat
 
-/// A record's name and its collection, with the sizes that the vault allows.
-package struct RecordPath: Sendable, Hashable {
+/// A record's name, as messages carry it.
+package typealias RecordPath = RecordName
+
+extension RecordName {
     /// Bytes of a collection's name.
-    static let collectionSizes = 0...RecordName.maximumCollectionSize
+    static var collectionSizes: ClosedRange<Int> { 0...maximumCollectionSize }
     /// Bytes of a name.
-    static let nameSizes = 1...RecordName.maximumNameSize
-
-    /// The collection it is in.
-    package let collection: String
-    /// Its name there.
-    package let name: String
-
-    /// Nil when one of the two has a size that no record has.
-    package init?(collection: String, name: String) {
-        guard RecordPath.collectionSizes.contains(collection.utf8.count),
-            RecordPath.nameSizes.contains(name.utf8.count)
-        else { return nil }
-        self.collection = collection
-        self.name = name
-    }
-
-    /// By their bytes: texts that only look alike are different names.
-    package static func == (left: RecordPath, right: RecordPath) -> Bool {
-        left.collection.utf8.elementsEqual(right.collection.utf8) && left.name.utf8.elementsEqual(right.name.utf8)
-    }
-
-    package func hash(into hasher: inout Hasher) {
-        for byte in collection.utf8 { hasher.combine(byte) }
-        for byte in name.utf8 { hasher.combine(byte) }
-    }
+    static var nameSizes: ClosedRange<Int> { 1...maximumNameSize }
 
     init(_ cursor: inout Cursor, _ bytes: RawSpan) throws(MessageError) {
-        collection = try cursor.text(bytes, RecordPath.collectionSizes, "collection")
-        name = try cursor.text(bytes, RecordPath.nameSizes, "name")
+        let collection = try cursor.text(bytes, RecordName.collectionSizes, "collection")
+        let name = try cursor.text(bytes, RecordName.nameSizes, "name")
+        guard let path = RecordName(collection: collection, name: name) else { throw .invalid(field: "name") }
+        self = path
     }
 
     func write(_ writer: inout Writer) {
-        writer.text(collection, atMost: RecordPath.collectionSizes.upperBound)
-        writer.text(name, atMost: RecordPath.nameSizes.upperBound)
+        writer.text(collection, atMost: RecordName.collectionSizes.upperBound)
+        writer.text(name, atMost: RecordName.nameSizes.upperBound)
     }
 }
 
-/// A folder as names are written: its first part, and the rest of it, which may be empty.
-package struct FolderPath: Sendable, Hashable {
-    private static let restSizes = 0...RecordPath.nameSizes.upperBound
-
-    /// Its first part.
-    package let first: String
-    /// What follows the slash behind that.
-    package let rest: String
-
-    /// Nil when one of the two has a size that no folder's has.
-    package init?(first: String, rest: String) {
-        guard RecordPath.collectionSizes.contains(first.utf8.count), FolderPath.restSizes.contains(rest.utf8.count)
-        else { return nil }
-        self.first = first
-        self.rest = rest
-    }
-
-    /// By their bytes, as places of records.
-    package static func == (left: FolderPath, right: FolderPath) -> Bool {
-        left.first.utf8.elementsEqual(right.first.utf8) && left.rest.utf8.elementsEqual(right.rest.utf8)
-    }
-
-    package func hash(into hasher: inout Hasher) {
-        for byte in first.utf8 { hasher.combine(byte) }
-        for byte in rest.utf8 { hasher.combine(byte) }
-    }
-
+extension EntryFolder {
     init(_ cursor: inout Cursor, _ bytes: RawSpan) throws(MessageError) {
-        first = try cursor.text(bytes, RecordPath.collectionSizes, "folder")
-        rest = try cursor.text(bytes, FolderPath.restSizes, "folder")
+        let first = try cursor.text(bytes, RecordName.collectionSizes, "folder")
+        let rest = try cursor.text(bytes, 0...RecordName.maximumNameSize, "folder")
+        guard let folder = EntryFolder(first: first, rest: rest) else { throw .invalid(field: "folder") }
+        self = folder
     }
 
     func write(_ writer: inout Writer) {
-        writer.text(first, atMost: RecordPath.collectionSizes.upperBound)
-        writer.text(rest, atMost: FolderPath.restSizes.upperBound)
+        writer.text(first, atMost: RecordName.maximumCollectionSize)
+        writer.text(rest, atMost: RecordName.maximumNameSize)
     }
 }

@@ -18,7 +18,7 @@ import VaultFormat
 
     private static let key = TrashKey(collection: "logins", id: [UInt8](1...16))!
 
-    private static let folder = FolderPath(first: "logins", rest: "work/\u{e9}")!
+    private static let folder = EntryFolder(first: "logins", rest: "work/\u{e9}")!
 
     private static func call(_ action: FolderCall.Action) -> FolderCall {
         FolderCall(action, digest: [UInt8](repeating: 7, count: FolderCall.digestSize))!
@@ -58,8 +58,8 @@ import VaultFormat
         (.items(.trash), 0), (.items(.restore(key, nil)), 0), (.items(.restore(key, path)), 0),
         (.items(.emptyTrash(nil)), 0),
         (.items(.emptyTrash(key)), 0), (.items(.tags), 0),
-        (.items(.folder(call(.move(folder, to: FolderPath(first: "", rest: "")!)))), 0),
-        (.items(.folder(call(.copy(FolderPath(first: "work", rest: "")!, to: folder)))), 0),
+        (.items(.folder(call(.move(folder, to: EntryFolder(first: "", rest: "")!)))), 0),
+        (.items(.folder(call(.copy(EntryFolder(first: "work", rest: "")!, to: folder)))), 0),
         (.items(.folder(call(.discard(folder, seconds: .max)))), 0), (.items(.folder(call(.remove(folder)))), 0),
         (.items(.folder(call(.adopt))), 0), (.connection(.introduce(Introduction())), 0),
         (
@@ -287,7 +287,7 @@ import VaultFormat
             }
         }
         #expect(RecordPath(collection: "", name: "") == nil)
-        #expect(FolderPath(first: String(repeating: "c", count: 256), rest: "") == nil)
+        #expect(EntryFolder(first: String(repeating: "c", count: 256), rest: "") == nil)
         #expect(FolderCall(.adopt, digest: [1]) == nil)
         #expect(RecordPath(collection: String(repeating: "c", count: 256), name: "n") == nil)
         #expect(RecordPath(collection: "", name: String(repeating: "n", count: 1025)) == nil)

@@ -48,7 +48,7 @@ extension Agent {
     /// Has all entries of a folder changed, after the user was asked for each that wants it.
     private func handle(_ call: FolderCall, _ connection: Connection) {
         begin(connection, isOfSeveral: true) { [items] _, gate in
-            let count = try items.change(try FolderAction(call.action), seen: call.digest) {
+            let count = try items.change(FolderAction(call.action), seen: call.digest) {
                 (item, entry) throws(VaultError) in
                 guard let path = RecordPath(collection: entry.collection, name: entry.name) else { throw .noSuchRecord }
                 try gate.pass(item, path)

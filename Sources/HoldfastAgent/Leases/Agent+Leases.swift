@@ -1,6 +1,7 @@
 internal import AgentMessages
 internal import Items
 internal import VaultCore
+internal import VaultFormat
 internal import VaultStorage
 
 /// A client whose work stopped at something that the user is asked for.

@@ -129,7 +129,7 @@ private struct DockerAccounts {
     func list() throws(CommandError) {
         var users: [String: JSON] = [:]
         for info in try access.infos() where info.collection.utf8.elementsEqual(collection.utf8) {
-            guard let path = RecordPath(info.entry) else { continue }
+            guard let path = info.entry.record else { continue }
             let item = try access.item(path)
             guard !item.isOfSecretService, let field = item.field("username"), item.field("password") != nil else {
                 continue

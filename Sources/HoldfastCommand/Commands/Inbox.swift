@@ -140,7 +140,7 @@ private func accepted(_ item: String, _ access: ItemAccess) throws(CommandError)
         collection: arguments[Options.collection] ?? found.originalCollection, name: found.originalName)
     do throws(CommandError) {
         // Whoever wrote it chose the name: no address of git's, and nothing of Holdfast's own.
-        guard !place.isReserved, (try? EntryPath(new: place.short)) == place, let path = RecordPath(place) else {
+        guard !place.isReserved, (try? EntryPath(new: place.short)) == place, let path = place.record else {
             throw CommandError(
                 .usage, code: .invalidName, "no new entry can be called '\(place.text)', as this one was")
         }

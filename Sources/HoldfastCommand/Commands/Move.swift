@@ -80,9 +80,9 @@ private func change(
     let record = try access.resolve(arguments[place: 0], naming)
     do throws(CommandError) {
         let target = try access.target(new, for: record.path, isMoved: isMoved)
-        guard target.path != record.path else { throw ItemNames.taken(target) }
+        guard target.path != record.path else { throw ItemNames.taken(target.written) }
         do throws(CommandError) { try change(access, record.path, target) } catch {
-            throw error.code == .recordExists ? ItemNames.taken(target) : error
+            throw error.code == .recordExists ? ItemNames.taken(target.written) : error
         }
     } catch {
         guard error.code == .recordExists else { throw error }

@@ -27,9 +27,9 @@ enum OpenItems {
             return NamedRecord(path)
         }
         let names = EntryNames(try vaultCall { try open.records() }.filter { !$0.isSealed }.map(\.entry))
-        if let path = names.entry(text).flatMap(RecordPath.init) { return NamedRecord(path) }
+        if let path = names.entry(text)?.record { return NamedRecord(path) }
         if isNew { return NamedRecord(try ItemNames.new(text)) }
-        guard let path = EntryPath(parsing: text).flatMap(RecordPath.init) else { throw ItemNames.noSuchPath }
+        guard let path = EntryPath(parsing: text)?.record else { throw ItemNames.noSuchPath }
         return NamedRecord(path)
     }
 

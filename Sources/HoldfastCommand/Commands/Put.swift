@@ -103,7 +103,7 @@ extension ItemAccess {
     fileprivate func explained(_ error: CommandError, _ record: NamedRecord) throws(CommandError) -> CommandError {
         let names = try names()
         guard !names.contains(record.path.entry), let taken = names.taking(record.path.entry) else { return error }
-        return ItemNames.taken(names.record(taken))
+        return ItemNames.taken(names.written([taken])[0])
     }
 }
 

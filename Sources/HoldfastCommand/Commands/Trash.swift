@@ -108,7 +108,7 @@ private func restoreItem(_ arguments: Arguments) throws(CommandError) -> ExitCod
         error.advice = "give it another name with --as"
         throw error
     }
-    let restored = (target ?? RecordPath(entry.entry)).map(access.told)
+    let restored = (target ?? entry.entry.record).map(access.told)
     let written = restored ?? entry.entry.text
     let rest = older > 0 ? " \(Format.count(older, "older one")) of this name left in the trash." : ""
     Output.remark("Restored \(written).\(rest)")

@@ -217,7 +217,7 @@ extension ItemAccess {
 
     /// Puts something back from the trash.
     func restore(_ entry: TrashEntry, as target: RecordPath?) throws(CommandError) {
-        guard let path = target ?? RecordPath(entry.entry) else { throw ItemNames.noSuchPath }
+        guard let path = target ?? entry.entry.record else { throw ItemNames.noSuchPath }
         try ItemNames.explaining(NamedRecord(path)) { () throws(CommandError) in
             try run(changes: true) { agent throws(VaultError) in
                 try agent.restore(entry.key, as: target)

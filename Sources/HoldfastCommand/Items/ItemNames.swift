@@ -20,13 +20,6 @@ struct NamedRecord: Equatable {
     }
 }
 
-extension RecordPath {
-    /// Nil where no record can be there.
-    init?(_ entry: EntryPath) { self.init(collection: entry.collection, name: entry.name) }
-
-    var entry: EntryPath { EntryPath(collection: collection, name: name) }
-}
-
 extension Vault.RecordInfo {
     var entry: EntryPath { EntryPath(collection: collection, name: name) }
 }
@@ -117,7 +110,7 @@ extension ItemAccess {
             guard names.contains(first.path.entry) else { throw ItemNames.none(text, []) }
             return first
         }
-        if let entry = names.entry(text) { return names.record(entry) }
+        if let record = names.entry(text).flatMap(names.record) { return record }
         return try choose(text, precision, among: names)
     }
 
@@ -134,7 +127,7 @@ extension ItemAccess {
         }
         if isSimple { return NamedRecord(try ItemNames.new(text)) }
         let names = try names()
-        if let entry = names.entry(text) { return names.record(entry) }
+        if let record = names.entry(text).flatMap(names.record) { return record }
         return NamedRecord(try ItemNames.new(text))
     }
 
@@ -149,7 +142,7 @@ extension ItemAccess {
             guard let record = try record(as: text) else { throw ItemNames.noSuchPath }
             path = record.path
         } else {
-            if let taken = names.entry(text) { throw ItemNames.taken(names.record(taken)) }
+            if let taken = names.entry(text) { throw ItemNames.taken(names.written([taken])[0]) }
             path = try ItemNames.new(text)
         }
         return try requireFree(path, among: names)
@@ -162,7 +155,7 @@ extension ItemAccess {
 
     /// However it is written: two are never written the same, but one of them would be written anew.
     private func requireFree(_ path: RecordPath, among names: EntryNames) throws(CommandError) -> NamedRecord {
-        if let taken = names.taking(path.entry) { throw ItemNames.taken(names.record(taken)) }
+        if let taken = names.taking(path.entry) { throw ItemNames.taken(names.written([taken])[0]) }
         return NamedRecord(path)
     }
 
@@ -172,7 +165,7 @@ extension ItemAccess {
         guard entry.collection == Options.defaultCollection, entry.other != nil else { return record }
         do throws(CommandError) {
             let names = try names()
-            return names.contains(entry) ? names.record(entry) : record
+            return names.contains(entry) ? names.record(entry) ?? record : record
         } catch {
             // One record that cannot be read keeps nobody from another one.
             guard error.code == .damaged else { throw error }
@@ -209,7 +202,7 @@ extension ItemAccess {
         if let collection = arguments[Options.collection] {
             return RecordPath(collection: collection, name: text).map { NamedRecord($0) }
         }
-        return EntryPath(parsing: text).flatMap(RecordPath.init).map { NamedRecord($0) }
+        return EntryPath(parsing: text)?.record.map { NamedRecord($0) }
     }
 
     func names() throws(CommandError) -> EntryNames { EntryNames(try infos().map(\.entry)) }
@@ -217,7 +210,7 @@ extension ItemAccess {
     /// The record that a text means which is no record's as it is.
     private func choose(_ text: String, _ naming: Naming) throws(CommandError) -> NamedRecord {
         let names = try names()
-        if let entry = names.entry(text) { return names.record(entry) }
+        if let record = names.entry(text).flatMap(names.record) { return record }
         if case .partOrFolder = naming, let folder = EntryFolder(parsing: text.hasSuffix("/") ? text : text + "/"),
             names.has(folder)
         {
@@ -249,15 +242,15 @@ extension ItemAccess {
 }
 
 extension EntryNames {
-    func record(_ entry: EntryPath) -> NamedRecord {
-        // What is listed is what a record can be called.
-        NamedRecord(RecordPath(entry) ?? RecordPath(collection: "", name: "-")!, written: entry.shortest(among: self))
+    /// Nil where no record can be called so.
+    func record(_ entry: EntryPath) -> NamedRecord? {
+        entry.record.map { NamedRecord($0, written: written([entry])[0]) }
     }
 
     /// As ``record(_:)``, written at once.
     fileprivate func records(_ entries: [EntryPath]) -> [NamedRecord] {
         zip(entries, written(entries)).compactMap { entry, text in
-            RecordPath(entry).map { NamedRecord($0, written: text) }
+            entry.record.map { NamedRecord($0, written: text) }
         }
     }
 
@@ -303,12 +296,12 @@ enum ItemNames {
         // git's addresses have an empty part.
         let git = CredentialStore.defaultCollection
         if let entry = EntryPath(parsing: text), entry.collection == git, CredentialAddress(name: entry.name) != nil,
-            let path = RecordPath(entry)
+            let path = entry.record
         {
             return path
         }
         do throws(VaultError) {
-            guard let path = RecordPath(try EntryPath(new: text)) else {
+            guard let path = try EntryPath(new: text).record else {
                 throw VaultError(.invalidName, "it is too long")
             }
             return path
@@ -331,9 +324,9 @@ enum ItemNames {
             advice: near.isEmpty ? "holdfast list shows what there is" : "did you mean \(shown)?")
     }
 
-    static func taken(_ record: NamedRecord) -> CommandError {
+    static func taken(_ written: String) -> CommandError {
         CommandError(
-            .failure, code: .recordExists, "there is already an entry '\(record.written)'",
+            .failure, code: .recordExists, "there is already an entry '\(written)'",
             advice: "choose another name, or change it with holdfast edit")
     }
 

@@ -2,6 +2,7 @@ internal import DeviceOwner
 internal import FaceMessages
 internal import Faces
 internal import Holdfast
+internal import HoldfastAgent
 internal import Imports
 internal import SecretMemory
 internal import SystemCalls
@@ -17,7 +18,7 @@ enum KeyringStore {
 
     static func read() throws(CommandError) -> Imported {
         let keyring = try keyringCall { () throws(KeyringBus.Problem) in try KeyringBus() }
-        guard !isHoldfast(keyring.process) else {
+        guard ProcessStat(of: keyring.process)?.name != AgentCommand.processName else {
             throw CommandError(
                 .failure, code: .keyring, "the Secret Service of this session is Holdfast itself",
                 advice: "end its agent with holdfast lock --shut-down, start the other keyring, and import again")
@@ -56,16 +57,6 @@ enum KeyringStore {
             }
         }
         return imported
-    }
-
-    /// Whether a process is an agent of ours.
-    private static func isHoldfast(_ process: Int32) -> Bool {
-        let file = unsafe SystemCalls.open("/proc/\(process)/comm", O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return false }
-        defer { close(file) }
-        var bytes = [UInt8](repeating: 0, count: 16)
-        let count = unsafe SystemCalls.read(file, &bytes, bytes.count)
-        return count > 0 && String(decoding: bytes[..<count], as: UTF8.self) == AgentCommand.processName + "\n"
     }
 
     /// A collection, unlocked; nil for one that is left out.
