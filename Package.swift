@@ -144,13 +144,14 @@ let ownerTargets: [Target] =
 // The identity: its client and what verifies access.
 let identityTargets: [Target] = [
     library("BetterAuthMessages"),
+    library("BetterAuthGzip", ["BetterAuthMessages"], c: ["CZlib"]),
     // What verifies access and a server's keys. A server needs this, and nothing of the client.
     library(
         "BetterAuthVerification",
-        ["BetterAuthMessages", "Gzip", "Cryptography", "SecretMemory", "SystemCalls"]),
+        ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory", "SystemCalls"]),
     library(
         "BetterAuth",
-        ["BetterAuthVerification", "BetterAuthMessages", "Cryptography", "SecretMemory"]),
+        ["BetterAuthVerification", "BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"]),
     // HTTP, which nothing else needs.
     library("BetterAuthTransport", ["BetterAuthVerification", "SystemCalls"], c: ["CCurl"]),
     tests("BetterAuthTransportTests", ["BetterAuthTransport", "BetterAuth", "BetterAuthVerification", "RealParts"]),
@@ -158,12 +159,14 @@ let identityTargets: [Target] = [
         "BetterAuthTests",
         [
             "BetterAuth", "BetterAuthVerification", "BetterAuthTransport", "BetterAuthServer", "BetterAuthMessages",
+            "BetterAuthGzip",
             "RealParts",
         ] + exported),
     .testTarget(
         name: "BetterAuthMessagesTests",
-        dependencies: ["TestSupport", "BetterAuthMessages", "BetterAuthVerification", "Cryptography", "SecretMemory"]
-            .map { .byName(name: $0) },
+        dependencies: ["TestSupport", "BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"].map {
+            .byName(name: $0)
+        },
         exclude: ["Vectors"], swiftSettings: settings),
 ]
 
@@ -187,7 +190,7 @@ let serverTargets: [Target] = [
         dependencies: [
             "CommandLineArguments",
             "BetterAuthHTTP", "BetterAuthPostgres", "BetterAuthServer", "BetterAuthVerification", "BetterAuthMessages",
-            "KeyStores", "Cryptography", "SecretMemory", "SystemCalls",
+            "BetterAuthGzip", "KeyStores", "Cryptography", "SecretMemory", "SystemCalls",
         ].map { .byName(name: $0) },
         swiftSettings: settings),
     // Killed by the tests at random moments. Never installed.
@@ -202,7 +205,8 @@ let serverTargets: [Target] = [
         [
             "BetterAuthServer", "BetterAuthHTTP", "BetterAuthPostgres", "BetterAuth", "BetterAuthVerification",
             "HoldfastServer", "CommandLineArguments", "ServerSubject",
-            "RealParts", "BetterAuthMessages", "Cryptography", "SecretMemory",
+            "RealParts", "BetterAuthMessages", "BetterAuthGzip", "Cryptography",
+            "SecretMemory",
         ]),
 ]
 
@@ -236,7 +240,8 @@ let faceTargets: [Target] =
             "HoldfastUITests",
             [
                 "HoldfastUI", "HoldfastDoctor", "QRCodes", "BetterAuth", "BetterAuthVerification", "BetterAuthMessages",
-                "BetterAuthServer", "SystemCalls",
+                "BetterAuthServer",
+                "BetterAuthGzip", "SystemCalls",
             ] + exported + (isApple ? [] : ["RealParts"])),
     ]
 
@@ -270,16 +275,17 @@ let package = Package(
         library("Cryptography", ["SecretMemory", "SystemCalls"], c: ["COpenSSL", "CArgon2"]),
         library("OneTimeCodes", ["Cryptography", "SecretMemory"]),
         library("VaultFormat"),
+        library("HomeFiles", ["SystemCalls"]),
         library(
-            "KeyStores", ["DeviceOwner", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"],
+            "KeyStores", ["DeviceOwner", "HomeFiles", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"],
             c: ["CTSS2", "CSecret"]),
         library(
-            "VaultStorage", ["VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"], c: ["CLMDB"]),
+            "VaultStorage", ["VaultFormat", "HomeFiles", "Cryptography", "SecretMemory", "SystemCalls"], c: ["CLMDB"]),
         library("VaultLog", ["VaultStorage", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"]),
         library(
             "VaultCore",
             [
-                "VaultLog", "VaultStorage", "VaultFormat", "DeviceOwner", "KeyStores", "Cryptography",
+                "VaultLog", "VaultStorage", "VaultFormat", "HomeFiles", "DeviceOwner", "KeyStores", "Cryptography",
                 "SecretMemory", "SystemCalls",
             ]),
         library(
@@ -291,19 +297,17 @@ let package = Package(
                 "SystemCalls",
             ]),
         library("AgentMessages", ["VaultFormat"]),
-        library("Gzip", ["SecretMemory"], c: ["CZlib"]),
         // Reads what other password managers write.
         library(
             "Imports",
             [
-                "Items", "OneTimeCodes", "Gzip", "VaultCore", "VaultStorage", "VaultFormat", "Cryptography",
-                "SecretMemory",
+                "Items", "OneTimeCodes", "VaultCore", "VaultStorage", "VaultFormat", "Cryptography", "SecretMemory",
                 "SystemCalls",
             ]),
         tests(
             "ImportsTests",
             [
-                "Imports", "Gzip", "Items", "OneTimeCodes", "VaultCore", "VaultStorage", "VaultFormat", "Cryptography",
+                "Imports", "Items", "OneTimeCodes", "VaultCore", "VaultStorage", "VaultFormat", "Cryptography",
                 "SecretMemory", "SystemCalls",
             ]),
         // What git, ssh, templates and other programs hand to the agent's faces: pure parsers.
@@ -393,7 +397,7 @@ let package = Package(
                 "AgentMessages", "RealParts", "MemorySearch",
                 "BetterAuth",
                 "BetterAuthVerification", "BetterAuthServer",
-                "BetterAuthMessages",
+                "BetterAuthMessages", "BetterAuthGzip",
             ] + exported),
     ],
     swiftLanguageModes: [.v6]
@@ -410,7 +414,7 @@ if Context.environment["HOLDFAST_BENCHMARKS"] != nil {
             name: "HoldfastBenchmarks",
             dependencies: [
                 "CRawLoops", "RealParts", "HoldfastAgent", "AgentMessages", "BetterAuthServer", "BetterAuthMessages",
-                "BetterAuthVerification", "VaultCore",
+                "BetterAuthGzip", "VaultCore",
                 "Items", "Imports", "VaultLog", "VaultStorage",
                 "KeyStores", "DeviceOwner", "VaultFormat", "Cryptography", "SecretMemory",
             ],
@@ -433,11 +437,11 @@ if Context.environment["HOLDFAST_OPTIMIZED"] != nil {
 
 // Apple systems have the libraries that an app is made of; the command, the agent and the server are for Linux.
 let appleTargets: Set<String> = [
-    "SystemCalls", "SecretMemory", "Cryptography", "OneTimeCodes", "VaultFormat", "DeviceOwner",
+    "SystemCalls", "SecretMemory", "Cryptography", "OneTimeCodes", "VaultFormat", "HomeFiles", "DeviceOwner",
     "KeyStores", "VaultStorage", "VaultLog", "VaultCore", "Items",
-    "Gzip", "Imports",
+    "Imports",
     "AppLockCore",
-    "BetterAuthMessages", "BetterAuthVerification", "BetterAuth", "BetterAuthTransport",
+    "BetterAuthMessages", "BetterAuthGzip", "BetterAuthVerification", "BetterAuth", "BetterAuthTransport",
     "BetterAuthServer", "Holdfast",
     "HoldfastDoctor", "QRCodes", "HoldfastUI", "HoldfastViews", "HoldfastTesting",
 ]
@@ -489,7 +493,7 @@ if isApple {
                 "ViewTests",
                 [
                     "HoldfastViews", "HoldfastUI", "HoldfastDoctor", "BetterAuth", "BetterAuthVerification",
-                    "BetterAuthMessages", "BetterAuthServer", "SystemCalls",
+                    "BetterAuthMessages", "BetterAuthServer", "BetterAuthGzip", "SystemCalls",
                 ] + sampleNames + exported))
         package.targets += sampleNames.map(sample)
     }

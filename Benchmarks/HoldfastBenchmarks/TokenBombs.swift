@@ -1,4 +1,4 @@
-import BetterAuthVerification
+import BetterAuthGzip
 import BetterAuthMessages
 import CRawLoops
 import Foundation

@@ -1,4 +1,5 @@
 internal import BetterAuthVerification
+internal import BetterAuthGzip
 internal import BetterAuthHTTP
 internal import BetterAuthMessages
 internal import BetterAuthPostgres

@@ -1,4 +1,4 @@
-internal import BetterAuthVerification
+internal import BetterAuthGzip
 internal import BetterAuthHTTP
 internal import BetterAuthMessages
 internal import BetterAuthPostgres

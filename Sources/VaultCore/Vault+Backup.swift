@@ -168,9 +168,7 @@ extension Vault {
             throw .damaged("\(BackupManifest.fileName) is too large for the files that are here, or files are missing")
         }
         let bytes = try file.read(Int(size), at: 0)
-        return try format(BackupManifest.fileName) { () throws(FormatError) in
-            try BackupManifest(parsing: bytes, checksum: HeaderFile.checksum)
-        }
+        return try format(BackupManifest.fileName, BackupManifest(parsing: bytes, checksum: HeaderFile.checksum))
     }
 
     /// A manifest names each file once, so what lies there bounds it.

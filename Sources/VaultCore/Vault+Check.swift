@@ -91,7 +91,7 @@ extension Vault {
             throw kind == .pin ? .noPIN : .noPasscode
         }
         if let costs = slot.derivation {
-            try format(HeaderFile.name) { () throws(FormatError) in try settings.limits.check(costs) }
+            try format(HeaderFile.name, settings.limits.check(costs))
         }
         return slot
     }

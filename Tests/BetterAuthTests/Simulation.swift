@@ -1,5 +1,5 @@
 import BetterAuth
-import BetterAuthVerification
+import BetterAuthGzip
 import BetterAuthMessages
 import BetterAuthServer
 import SecretMemory

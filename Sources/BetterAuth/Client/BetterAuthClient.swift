@@ -1,4 +1,4 @@
-internal import BetterAuthVerification
+internal import BetterAuthGzip
 public import BetterAuthMessages
 internal import SecretMemory
 

@@ -1,6 +1,5 @@
 internal import AgentMessages
 internal import SecretMemory
-internal import SystemCalls
 internal import VaultCore
 internal import VaultStorage
 

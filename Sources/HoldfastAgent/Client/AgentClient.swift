@@ -32,7 +32,7 @@ package struct AgentClient: ~Copyable {
         var found: Int32?
         try SocketFolder.find(runtime: runtime, home: folder) { place throws(VaultError) in
             guard try place.holds(name) else { return false }
-            found = try place.connect(name, patience: AgentClient.patience)
+            found = try LocalSocket.connect(in: place, name: name, patience: AgentClient.patience)
             return found != nil
         }
         guard let found else { return nil }

@@ -10,7 +10,7 @@ struct Keybag: ~Copyable, Sendable {
 
     init(opened bytes: consuming SecretBytes) throws(VaultError) {
         layout = try bytes.withBytes { bytes throws(VaultError) in
-            try format(HeaderFile.name) { () throws(FormatError) in try KeybagLayout(parsing: bytes) }
+            try format(HeaderFile.name, KeybagLayout(parsing: bytes))
         }
         self.bytes = bytes
     }
@@ -113,7 +113,7 @@ struct Keybag: ~Copyable, Sendable {
         _ keys: [(kind: KeybagLayout.Kind, epoch: UInt32)], _ bytes: inout SecretBytes
     ) throws(VaultError) -> KeybagLayout {
         try bytes.withMutableBytes { bytes throws(VaultError) in
-            try format(HeaderFile.name) { () throws(FormatError) in try KeybagLayout(writing: keys, into: &bytes) }
+            try format(HeaderFile.name, KeybagLayout(writing: keys, into: &bytes))
         }
     }
 

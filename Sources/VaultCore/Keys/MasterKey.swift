@@ -105,7 +105,7 @@ struct HeaderKeys: ~Copyable, Sendable {
 extension VaultPolicy {
     /// What counted slots bind: BLAKE3 of the canonical bytes.
     func digest() throws(VaultError) -> [UInt8] {
-        let bytes = try format(HeaderFile.name) { () throws(FormatError) in try encoded() }
+        let bytes = try format(HeaderFile.name, encoded())
         return unsafe BLAKE3.hash(bytes.span.bytes).bytes
     }
 }

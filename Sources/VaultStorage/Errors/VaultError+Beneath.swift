@@ -1,3 +1,4 @@
+internal import HomeFiles
 internal import SystemCalls
 
 extension VaultError {

@@ -118,6 +118,9 @@ package func secretMemory<R: ~Copyable>(_ body: () throws(SecretMemoryError) -> 
     do throws(SecretMemoryError) { return try body() } catch { throw VaultError(error) }
 }
 
-package func format<R: ~Copyable>(_ file: String, _ body: () throws(FormatError) -> R) throws(VaultError) -> R {
-    do throws(FormatError) { return try body() } catch { throw VaultError(error, in: file) }
+/// As ``crypto(_:)``, for what is read from or written to a file of the vault.
+package func format<R: ~Copyable>(
+    _ file: String, _ value: @autoclosure () throws(FormatError) -> R
+) throws(VaultError) -> R {
+    do throws(FormatError) { return try value() } catch { throw VaultError(error, in: file) }
 }

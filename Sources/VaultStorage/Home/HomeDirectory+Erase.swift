@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import HomeFiles
 package import VaultFormat
 internal import SystemCalls
 

@@ -1,4 +1,4 @@
-import BetterAuthVerification
+import BetterAuthGzip
 import BetterAuthHTTP
 import BetterAuthMessages
 import BetterAuthServer

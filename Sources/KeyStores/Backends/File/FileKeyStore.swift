@@ -1,4 +1,5 @@
 package import DeviceOwner
+internal import HomeFiles
 package import SecretMemory
 package import VaultFormat
 internal import SystemCalls

@@ -1,3 +1,4 @@
+internal import HomeFiles
 package import SecretMemory
 internal import SystemCalls
 package import VaultFormat
