@@ -17,8 +17,8 @@ package enum ItemRequest: RequestArea {
     case emptyTrash(TrashKey?)
     /// Send the tags that are in use.
     case tags
-    /// Move, copy or remove all entries of a folder, or give records of before the place that they are written as; all or
-    /// nothing.
+    /// Move, copy or remove all entries of a folder, or give records of before the place that they are written as;
+    /// all or nothing.
     case folder(FolderCall)
 
     package enum Kind: UInt8, CaseIterable {

@@ -42,8 +42,8 @@ package enum ConnectionRequest: RequestArea {
 
 /// About the lock.
 package enum LockRequest: RequestArea {
-    /// Open the vault. `isRemembered` is what was asked for by another command, after which the vault may stay open only if
-    /// its rules allow it. `idle` and `timeout` are seconds, and nil where the agent's own hold.
+    /// Open the vault. `isRemembered` is what was asked for by another command, after which the vault may stay open
+    /// only if its rules allow it. `idle` and `timeout` are seconds, and nil where the agent's own hold.
     case unlock(UnlockSecret, isRemembered: Bool = false, idle: UInt32?, timeout: UInt32?, secret: Range<Int>)
     /// Open a vault that opens without asking. Times as for an unlock.
     case open(idle: UInt32?, timeout: UInt32?)

@@ -1,5 +1,5 @@
-/// What a client asks of the agent, by area. Parsed from bytes that anybody may have written; nothing in it is a secret: a
-/// secret is the last field of its message and is named by where it lies.
+/// What a client asks of the agent, by area. Parsed from bytes that anybody may have written; nothing in it is a
+/// secret: a secret is the last field of its message and is named by where it lies.
 package enum Request: Sendable, Hashable {
     case connection(ConnectionRequest)
     case lock(LockRequest)

@@ -32,8 +32,8 @@ final class ItemAccess {
     }
 
     /// Works through the agent where it is there and unlocked, or where the user unlocks it now (``Remembering``).
-    /// - Returns: Nil if this process has opened the vault or has to: there is no agent, it is locked or unusable, or the
-    ///   command line says how to open the vault.
+    /// - Returns: Nil if this process has opened the vault or has to: there is no agent, it is locked or unusable, or
+    ///   the command line says how to open the vault.
     func use<R: ~Copyable>(
         changes: Bool = false, _ body: (borrowing AgentClient, inout Session) throws -> R
     ) throws(CommandError) -> R? {
