@@ -26,7 +26,7 @@ extension Vault {
             throw .noPasscode
         }
         if let costs = slot.derivation {
-            try format(HeaderFile.name, settings.limits.check(costs))
+            try format(HeaderFile.name) { () throws(FormatError) in try settings.limits.check(costs) }
         }
         let found = header.header
         if settings.anchor != nil || found.flags.contains(.generationAnchored) {

@@ -14,17 +14,8 @@ extension Agent {
         let limits: AgentLock.Limits
     }
 
-    func handle(_ request: OwnerRequest, _ connection: Connection) {
-        switch request {
-        case .confirm(let step, let idle, let timeout):
-            confirm(step, settings.limits(idle: idle, timeout: timeout), connection)
-        case .status: send(.owner(ownerStatus), to: connection)
-        case .answer, .cancel: fail(connection, VaultError(.agentProtocol, "no confirmation is in progress"))
-        }
-    }
-
     /// Has a thread ask the system for its owner. One at a time: there is one sensor.
-    private func confirm(_ step: OwnerStep, _ limits: AgentLock.Limits, _ connection: Connection) {
+    func confirm(_ step: OwnerStep, _ limits: AgentLock.Limits, _ connection: Connection) {
         guard endsAt == nil, dropReason == nil, !isSleeping else { return fail(connection, .locked) }
         if lock.isUnlocked {
             let now = clock.now()
@@ -71,7 +62,8 @@ extension Agent {
             return fail(connection, VaultError(.agentProtocol, "no confirmation is in progress"))
         }
         switch request {
-        case .owner(.answer(let range)):
+        case .cancel: confirming.talk.cancellation.cancel()
+        case .answer(let range):
             guard let secret = try? body.bytes.copy(range), confirming.talk.take(secret) else {
                 return confirming.talk.cancellation.cancel()
             }
@@ -95,7 +87,7 @@ extension Agent {
         }
     }
 
-    private var ownerStatus: OwnerStatus {
+    var ownerStatus: OwnerStatus {
         let state = vault.ownerState
         return OwnerStatus(
             expiry: state.expiry, sincePasscode: state.sincePasscode,

@@ -206,10 +206,13 @@ final class Connection {
             parsed = try unsafe Frame(parsing: head.span.bytes)
             try parsed.expectRequest()
         } catch { throw VaultError(error) }
-        if !takesData, parsed.kind == TransferRequest.Kind.data.rawValue {
+        if takesData {
+        } else if parsed.kind == Request.Kind.data.rawValue {
             throw VaultError(.agentProtocol, "a piece of a value that nobody takes")
         }
-        body = try secretMemory(SecretBytes(zeroed: parsed.bodySize))
+        do throws(SecretMemoryError) { body = try SecretBytes(zeroed: parsed.bodySize) } catch {
+            throw VaultError(error)
+        }
         frame = parsed
     }
 

@@ -8,7 +8,7 @@ package import VaultStorage
 extension AgentClient {
     /// What waits in the inbox, by name.
     package borrowing func inbox() throws(VaultError) -> [Vault.InboxItem] {
-        try send(.maintenance(.inbox))
+        try send(.inbox)
         var all: [Vault.InboxItem] = []
         while true {
             switch try receiveReply() {
@@ -30,7 +30,7 @@ extension AgentClient {
     /// - Returns: Where it is now.
     /// - Throws: As `Vault.confirm`.
     package borrowing func accept(_ acceptance: Acceptance) throws(VaultError) -> (name: String, collection: String) {
-        try send(.maintenance(.acceptInbox(acceptance)))
+        try send(.acceptInbox(acceptance))
         guard case .texts(let place) = try receiveReply(), place.count == 2,
             case .finished(2) = try receiveReply()
         else { throw .unexpected }
@@ -38,9 +38,7 @@ extension AgentClient {
     }
 
     /// - Throws: As `Vault.reject`.
-    package borrowing func reject(_ name: String) throws(VaultError) {
-        try expectDone(.maintenance(.rejectInbox(name)))
-    }
+    package borrowing func reject(_ name: String) throws(VaultError) { try expectDone(.rejectInbox(name)) }
 
     /// - Throws: As `Vault.securityLog`.
     package borrowing func securityLog() throws(VaultError) -> SecurityLogReport {
@@ -48,7 +46,7 @@ extension AgentClient {
     }
 
     private borrowing func receiveLog() throws(VaultError) -> SecurityLogReport {
-        try send(.maintenance(.securityLog))
+        try send(.securityLog)
         var entries: [SecurityLogEntry] = []
         var findings: [SecurityLogFinding] = []
         var notes: [String] = []
@@ -77,7 +75,7 @@ extension AgentClient {
     private borrowing func receiveVerification(
         _ progress: (_ done: Int, _ total: Int) -> Void
     ) throws(VaultError) -> Vault.Verification {
-        try send(.maintenance(.verify))
+        try send(.verify)
         var result = Vault.Verification()
         while true {
             switch try receiveReply() {

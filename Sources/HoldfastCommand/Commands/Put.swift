@@ -40,8 +40,8 @@ private func putValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     var hasBegun = false
     do throws(CommandError) { size = try store(record, access, isReplacing: isReplacing, &hasBegun) } catch {
         switch error.code {
-        case .recordExists: throw try access.explained(error, record)
-        case .isItem where !hasBegun: return try replaceField(record, access)
+        case VaultError.Code.recordExists.description: throw try access.explained(error, record)
+        case VaultError.Code.isItem.description where !hasBegun: return try replaceField(record, access)
         default: throw error
         }
     }
@@ -53,18 +53,21 @@ private func putValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
 private func store(
     _ record: NamedRecord, _ access: ItemAccess, isReplacing: Bool, _ hasBegun: inout Bool
 ) throws(CommandError) -> UInt64 {
-    let path = record.path
+    let (arguments, path) = (access.arguments, record.path)
     return try ItemNames.explaining(record) { () throws(CommandError) in
-        let size = try access.use(changes: true) { agent, session in
-            try putInput(record) { source in
-                try agent.put(path, replacing: isReplacing) { bytes in
-                    session.hasBegun = true
-                    hasBegun = true
-                    return try source(&bytes)
+        if !access.isOpen {
+            let size = try AgentAccess.use(arguments) { agent, session in
+                session.changes = true
+                return try putInput(record) { source in
+                    try agent.put(path, replacing: isReplacing) { bytes in
+                        session.hasBegun = true
+                        hasBegun = true
+                        return try source(&bytes)
+                    }
                 }
             }
+            if let size { return size }
         }
-        if let size { return size }
         let vault = try access.open().vault
         return try putInput(record) { source in
             try vault.put(
@@ -83,14 +86,14 @@ private func replaceField(_ record: NamedRecord, _ access: ItemAccess) throws(Co
     let found = FoundItem(record: record, item: try access.item(record.path))
     guard found.item.kind == .value, found.item.field(ItemStore.plainLabel) != nil else {
         throw CommandError(
-            .failure, code: .isItem,
+            .failure, code: VaultError.Code.isItem.description,
             "'\(record.written)' is a \(found.item.kind.word) with fields, not a plain value",
             advice: "holdfast edit changes them")
     }
     let value = try OpenItems.value(for: record.written)
     try access.change(found) { item throws(CommandError) in
         guard let field = item.field(ItemStore.plainLabel) else {
-            throw .failure(.busy, "the value is gone; look again")
+            throw .failure(VaultError.Code.busy.description, "the value is gone; look again")
         }
         try vaultCall { try item.set(field, value) }
     }
@@ -103,7 +106,7 @@ extension ItemAccess {
     fileprivate func explained(_ error: CommandError, _ record: NamedRecord) throws(CommandError) -> CommandError {
         let names = try names()
         guard !names.contains(record.path.entry), let taken = names.taking(record.path.entry) else { return error }
-        return ItemNames.taken(names.written([taken])[0])
+        return ItemNames.taken(names.record(taken))
     }
 }
 

@@ -166,7 +166,8 @@ private func cancelChange(_ arguments: Arguments) throws(CommandError) -> ExitCo
     } catch {
         let error = CommandError(error)
         // Locked: the lock has cancelled whatever was pending.
-        guard [.notPending, .locked].contains(error.code) else { throw error }
+        let nothing = [VaultError.Code.notPending, .locked].map(\.description)
+        guard nothing.contains(error.code) else { throw error }
     }
     if arguments[Options.json] {
         try Output.write(.object(["cancelled": .boolean(isCancelled)]))

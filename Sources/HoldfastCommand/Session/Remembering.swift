@@ -1,6 +1,7 @@
 internal import CommandLineArguments
 internal import Holdfast
 internal import HoldfastAgent
+internal import Synchronization
 internal import SystemCalls
 
 /// Unlocked once: the passcode or PIN that a command asks for on the terminal opens the vault in its agent, and the next commands ask for
@@ -8,18 +9,16 @@ internal import SystemCalls
 ///
 /// Only where a person at a terminal sees that it is so, and where the agent ends with their session.
 enum Remembering {
-    /// Where the vault is open now.
-    enum Opened {
-        case agent(AgentLine)
-        /// In this process, because no agent can be started.
-        case vault(Vault)
-    }
+    /// The vault that a command opened itself with what was typed, because there was no agent to start.
+    private static let opened = Mutex<Vault?>(nil)
+
+    /// Takes the vault that was opened that way.
+    static func takeOpened() -> Vault? { opened.withLock { $0.take() } }
 
     /// Has the agent open the vault with what the user types.
-    /// - Parameter line: The connection to the agent that is locked, where there is one.
-    /// - Returns: Nil if the command has to open the vault itself.
+    /// - Returns: Nil if the command has to open the vault itself, or has in ``takeOpened()``.
     /// - Throws: What asking and unlocking throw.
-    static func unlock(_ arguments: Arguments, over line: AgentLine?) throws(CommandError) -> Opened? {
+    static func unlock(_ arguments: Arguments) throws(CommandError) -> UnlockingAgent? {
         // What is wrong with the vault is said where it is opened.
         guard isPossible(arguments), let (vault, found) = try? Unlocking.found(arguments),
             let status = try? found.get(),
@@ -27,7 +26,7 @@ enum Remembering {
             status.policy.remembersPasscode
         else { return nil }
         try Unlocking.refuseEarly(status)
-        let agent = try UnlockingAgent(arguments, over: line)
+        let agent = try UnlockingAgent(arguments)
         let times = try idleTimes()
         let outcome = try Unlocking.ask(arguments, vault, status) { kind, secret throws(CommandError) in
             do throws(CommandError) {
@@ -44,11 +43,12 @@ enum Remembering {
         switch outcome {
         case .here:
             Unlocking.tellOpened(vault)
-            return .vault(vault)
+            opened.withLock { $0 = vault }
+            return nil
         case .inAgent(let locksIn):
             Unlocking.tellUnclaimed(status)
             if !arguments[Options.json] { Output.remark(words(locksIn)) }
-            return agent.line.map { .agent($0) }
+            return agent
         }
     }
 
@@ -67,7 +67,8 @@ enum Remembering {
     }
 
     private static func cannotServe(_ error: CommandError) -> Bool {
-        [.agentUnavailable, .agentRunning, .agentProtocol, .locked].contains(error.code)
+        [VaultError.Code.agentUnavailable, .agentRunning, .agentProtocol, .locked].map(\.description)
+            .contains(error.code)
     }
 
     // MARK: Where it never is

@@ -29,6 +29,7 @@ enum Unlocking {
     static func open(
         _ arguments: Arguments, evenIfDamaged: Bool = false, isForWhole: Bool = false
     ) throws(CommandError) -> Vault {
+        if let vault = Remembering.takeOpened() { return vault }
         let input = SecretInput(arguments)
         try requireOneSecret(arguments)
         if let vault = try openWithoutAsking(arguments) { return vault }
@@ -99,7 +100,7 @@ enum Unlocking {
     static func refuseIdentityPhrase(_ phrase: borrowing RecoveryPhrase, _ vault: Vault) throws(CommandError) {
         guard vault.isIdentityPhrase(phrase) else { return }
         throw CommandError(
-            .refused, code: .wrongPhrase,
+            .refused, code: "wrongPhrase",
             "this is the recovery phrase of your identity; the vault has a different one, on its own sheet")
     }
 
@@ -110,11 +111,11 @@ enum Unlocking {
             guard status.slots.contains(.passcode) else {
                 let way = (try? asksNobody(vault)) == true ? "opens without asking and " : ""
                 throw CommandError(
-                    .failure, code: .noRecoveryPhrase, "this vault \(way)has no recovery phrase",
+                    .failure, code: "noRecoveryPhrase", "this vault \(way)has no recovery phrase",
                     advice: Advice.on(.noRecoveryPhrase))
             }
             throw .failure(
-                .noRecoveryPhrase,
+                "noRecoveryPhrase",
                 "this vault has no recovery phrase; use the passcode" + (status.hasPIN ? " or the PIN" : ""))
         }
     }
@@ -140,7 +141,7 @@ enum Unlocking {
         }
         if let wait = status.retryAfter {
             var error = CommandError(
-                .delayed, code: .delayed,
+                .delayed, code: "delayed",
                 "too many wrong passcodes. Try again in \(Format.wait(wait))"
                     + status.destructionWarning)
             error.remainingAttempts = status.remainingAttempts
@@ -151,14 +152,9 @@ enum Unlocking {
     }
 
     /// Says before the user types that a change of the vault would be refused.
-    /// - Parameter status: Nil to read it.
-    /// - Returns: The status.
-    @discardableResult
-    static func refuseChangeEarly(_ vault: Vault, _ status: Vault.Status? = nil) throws(CommandError) -> Vault.Status {
+    static func refuseChangeEarly(_ vault: Vault) throws(CommandError) {
         try vaultCall { try vault.requireClaimedHardware() }
-        guard let status else { return try refuseEarly(vault) }
-        try refuseEarly(status)
-        return status
+        try refuseEarly(vault)
     }
 
     /// Says after an unlock that the shares in hardware were made for another folder.

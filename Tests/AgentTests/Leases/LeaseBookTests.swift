@@ -4,7 +4,6 @@ import Items
 import TestSupport
 import Testing
 import VaultCore
-import VaultFormat
 
 /// Who may use what without being asked for again.
 @Suite struct LeaseBookTests {
