@@ -403,6 +403,42 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
+// The desktop app for Linux needs GTK and libadwaita, which no other build needs (scripts/desktop). It is in this package, so
+// that what only it shows is not public. No strict memory safety in it: every call of GTK takes a raw pointer, and a mark on
+// each line would say nothing. Raw pointers stay inside GtkKit and the few places that lend it secrets.
+if Context.environment["HOLDFAST_GTK"] != nil {
+    let desktopSettings: [SwiftSetting] = [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InferIsolatedConformances"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+        .treatAllWarnings(as: .error),
+        // Everything that touches GTK lives on the main thread.
+        .defaultIsolation(MainActor.self),
+    ]
+    let interfaces = [
+        "window", "setup", "vault", "detail", "settings", "log", "doctor", "identity", "cover", "sheets", "item",
+        "import",
+        "prompt", "programs", "shortcuts",
+    ]
+    package.products.append(.executable(name: "holdfast-desktop", targets: ["HoldfastDesktop"]))
+    package.targets += [
+        .systemLibrary(
+            name: "CAdw", path: "Apps/Linux/Sources/CAdw", pkgConfig: "libadwaita-1",
+            providers: [.apt(["libadwaita-1-dev"])]),
+        .target(
+            name: "GtkKit", dependencies: (["CAdw"] + exported).map { .byName(name: $0) },
+            path: "Apps/Linux/Sources/GtkKit", swiftSettings: desktopSettings),
+        .executableTarget(
+            name: "HoldfastDesktop",
+            dependencies: (["GtkKit", "CAdw", "HoldfastUI"] + exported).map { .byName(name: $0) },
+            path: "Apps/Linux/Sources/HoldfastDesktop",
+            resources: interfaces.map { .embedInCode("Resources/\($0).ui") } + [.embedInCode("Resources/style.css")],
+            swiftSettings: desktopSettings),
+    ]
+}
+
 // The benchmarks compare with SQLCipher, which no other build needs.
 if Context.environment["HOLDFAST_BENCHMARKS"] != nil {
     package.products.append(.executable(name: "holdfast-bench", targets: ["HoldfastBenchmarks"]))
