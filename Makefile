@@ -13,7 +13,7 @@ SWIFT := scripts/with-swift swift
 # Nothing is installed for a toolchain that is too old.
 BOOTSTRAP := scripts/with-swift scripts/bootstrap
 STRICT := --explicit-target-dependency-import-check error
-SOURCES := $(wildcard Sources Examples Tests Benchmarks Fuzz Package.swift Apps/*/Sources Apps/*/Package.swift)
+SOURCES := $(wildcard Sources Examples Tests Benchmarks Fuzz Package.swift Apps/*/Sources)
 INSTALL := install
 STRIP ?= strip
 
@@ -28,7 +28,7 @@ help:
 	@echo 'make bench-compare OLD=REV NEW=REV  both in turns, and what differs beyond the noise; ONLY=NAMES'
 	@echo 'make bench-alternatives  the vault beside pass, KeePassXC, age, SQLCipher and others'
 	@echo 'make lint         format, layout, public API and script checks'
-	@echo 'make api          write down the public API in Docs/api, which lint compares'
+	@echo 'make api          the public declarations in build/api, which lint counts'
 	@echo 'make man          write what the manual page has of the command table'
 	@echo 'make format       format the sources in place'
 	@echo 'make docs         reference documentation in build/docs; a warning is an error'
@@ -148,7 +148,7 @@ soak:
 	@$(BOOTSTRAP) --test
 	@scripts/soak
 
-# The desktop app is a package of its own, so that nothing else needs GTK.
+# The desktop app is in the manifest only when it is asked for, so that nothing else needs GTK.
 desktop:
 	@$(BOOTSTRAP) --desktop
 	@scripts/desktop release build/desktop

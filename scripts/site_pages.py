@@ -58,7 +58,7 @@ class Site:
         self.out.mkdir(parents=True)
         for name in DOCUMENTS + [page for page, _ in USERS]:
             self.want(self.root / name)
-        for pattern in ["Docs/*.md", "Docs/decisions/*.md", "Docs/api/*.txt", "Docs/Holdfast.docc/*.tutorial", "Docs/recordings/*.txt"]:
+        for pattern in ["Docs/*.md", "Docs/decisions/*.md", "Docs/Holdfast.docc/*.tutorial", "Docs/recordings/*.txt"]:
             for file in sorted(self.root.glob(pattern)):
                 self.want(file)
         while self.waiting:
@@ -80,8 +80,6 @@ class Site:
             self.text(source, source.read_text(encoding="utf-8"))
         elif source.suffix == ".tutorial":
             self.text(source, self.tutorial(source))
-        elif source.parent.name == "api":
-            self.declarations(source)
         else:
             name = source.relative_to(self.root).as_posix()
             body = html.escape(source.read_text(encoding="utf-8"))
@@ -110,22 +108,6 @@ class Site:
             else:
                 lines.append(re.sub(r"``([^`]+)``", lambda name: f"`{name[1]}`", line))
         return "\n".join(lines) + "\n"
-
-    def declarations(self, source):
-        """One module's public declarations, grouped by the type that they belong to."""
-        groups = {}
-        for line in source.read_text(encoding="utf-8").splitlines():
-            path, _, declaration = line.partition(": ")
-            groups.setdefault(re.split(r"\.(?=[a-z`_(]|init)", path)[0], []).append(declaration)
-        parts = [f"<h1>{html.escape(source.stem)}</h1>", "<p>Public declarations, as the compiler sees them.</p>"]
-        name = self.done[source]
-        self.sections.append((source.stem, name, source.stem + " " + " ".join(groups)))
-        for owner, lines in groups.items():
-            identity = slug(owner)
-            code = "\n".join(html.escape(line) for line in lines)
-            parts.append(f'<h2 id="{identity}">{html.escape(owner)}</h2><pre tabindex="0" class="declarations">{code}</pre>')
-            self.sections.append((f"{source.stem}: {owner}", f"{name}#{identity}", owner))
-        self.write(source, source.stem, "\n".join(parts))
 
     def folder(self, source):
         items = []
@@ -249,12 +231,10 @@ class Site:
 
     def documents(self):
         """Every page, by kind."""
-        kinds = {"Documents": [], "Tutorials": [], "Recordings": [], "API": [], "Decisions": []}
+        kinds = {"Documents": [], "Tutorials": [], "Recordings": [], "Decisions": []}
         for address, title in self.titles.items():
             if address.startswith("Docs/decisions/"):
                 kinds["Decisions"].append((address, title))
-            elif address.startswith("Docs/api/"):
-                kinds["API"].append((address, title))
             elif ".tutorial" in address:
                 kinds["Tutorials"].append((address, title))
             elif address.startswith("Docs/recordings/"):
