@@ -34,23 +34,23 @@ struct Account: View {
             }
             if model.facts.identity != nil { button("Delete the account") { await model.delete() } }
             if let answer = model.answer { Text(verbatim: answer) }
-            if let problem = model.outcome?.problem { Text(problem) }
-            if model.running != nil { ProgressView() }
+            if let problem = model.problemText { problem }
+            if model.isBusy { ProgressView() }
         }
     }
 
     /// The words are shown before anything is sent: they alone bring the account back.
     @ViewBuilder private var creation: some View {
-        if model.prepared == .create, let words = model.withPhrase(AccountClientApp.text) {
+        if model.isAccountPrepared, let words = model.withPhrase(AccountClientApp.text) {
             Text(verbatim: words).onlyInFront()
             button("I wrote them down") { await model.create(at: server) }
         } else {
-            button("Create an account") { model.prepare(.create) }
+            button("Create an account") { model.prepareAccount() }
         }
     }
 
     private func button(_ title: String, _ action: @escaping @MainActor () async -> Void) -> some View {
-        Button(LocalizedStringKey(title)) { Task { await action() } }.disabled(model.running != nil)
+        Button(LocalizedStringKey(title)) { Task { await action() } }.disabled(model.isBusy)
     }
 }
 #endif

@@ -39,10 +39,10 @@ struct AutoDestructSettings: View {
             if case .counting(_, let left, _) = model.step { Text("In \(left) s") }
             if case .authenticatingAgain = model.step { Button("Confirm again") { Task { await model.finish() } } }
             if model.pending != nil { Button("Cancel") { Task { await model.cancel() } } }
-            if case .done = model.outcome { Text("Changed.") }
-            if case .givenUp = model.outcome { Text("Nothing was changed.") }
-            if case .refused(let problem) = model.outcome { Text(problem) }
-            if let failure = models.settings.failure { Text(failure.problem) }
+            if model.hasChanged { Text("Changed.") }
+            if model.isGivenUp { Text("Nothing was changed.") }
+            if let problem = model.problemText { problem }
+            if let failure = models.settings.failure { failure.problemText }
         }
         .onChange(of: model.step) { _, step in  // The device asks at both ends; in between the user can cancel.
             if case .authenticating = step { Task { await model.authenticate() } }
@@ -50,7 +50,7 @@ struct AutoDestructSettings: View {
         }
     }
     private func set(_ limit: Int) {
-        models.settings.request(.attemptLimit(limit))
+        models.settings.requestAttemptLimit(limit)
         Task { await models.settings.confirm() }
     }
     private var isOn: Binding<Bool> {

@@ -34,21 +34,21 @@ struct LockToggle: View {
 
     var body: some View {
         Toggle("Face ID lock", isOn: isOn)
-            .disabled(settings.lockObstacle != nil || settings.isBusy)
+            .disabled(!settings.canSwitchLock || settings.isBusy)
             .task { await settings.look() }
             .alert(Text("Face ID lock was not changed"), isPresented: failed) {
                 Button("OK") { settings.failure = nil }
             } message: {
-                if let failure = settings.failure { Text(failure.problem) }
+                if let failure = settings.failure { failure.problemText }
             }
-        if let obstacle = settings.lockObstacle { Text(.ownerUnavailable(obstacle)) }
+        if let obstacle = settings.lockObstacleText { obstacle }
     }
 
     private var isOn: Binding<Bool> {
         Binding(
             get: { @MainActor in settings.showsLockOn },
             set: { @MainActor isOn in
-                settings.request(.lock(isOn))
+                settings.requestLock(isOn)
                 Task { await settings.confirm() }
             })
     }

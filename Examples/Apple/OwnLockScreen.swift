@@ -10,11 +10,14 @@ struct OwnLockScreenApp: App {
 
     var body: some Scene {
         WindowGroup {
-            switch face.phase {
-            case .opening: ProgressView()
-            case .ready(let models): Guarded(models: models)
-            case .stopped(let stop): Stopped(stop: stop)
-            case .setup, .destroyed, .failed: Text("There is nothing to open.")
+            if let models = face.models {
+                Guarded(models: models)
+            } else if let stop = face.stop {
+                Stopped(stop: stop)
+            } else if face.isOpening {
+                ProgressView()
+            } else {
+                Text("There is nothing to open.")
             }
         }
     }
@@ -46,7 +49,7 @@ struct MyLockScreen: View {
     var body: some View {
         if let stop = lock.stop { Stopped(stop: stop) }
         Button("Let me in") { Task { await lock.owner.unlock() } }.disabled(lock.owner.isUnlocking)
-        if let problem = lock.owner.problem { Text(problem) }
+        if let problem = lock.owner.problemText { problem }
         if let left = lock.remainingAttempts { Text("\(left) attempts left") }
     }
 }

@@ -30,7 +30,7 @@ final class SceneDelegate: UIResponder, UIWindowSceneDelegate {
         window.makeKeyAndVisible()
         Task {
             await app.face.opened()
-            guard case .ready(let models) = app.face.phase else {
+            guard let models = app.face.models else {
                 // Something stands in the way: it is said, with what to do; done, the settings are there.
                 window.rootViewController = UIHostingController(rootView: FaceView(app.face) { SecuritySettings($0) })
                 return

@@ -1,6 +1,6 @@
 public import SecretMemory
-public import VaultCore
-public import VaultFormat
+package import VaultCore
+package import VaultFormat
 public import VaultStorage
 
 extension AppLock {
@@ -15,7 +15,7 @@ extension AppLock {
 
     /// Changes how long the app may be away before it locks.
     /// - Throws: As ``setEnabled(_:passcode:)``.
-    public func setTiming(_ timing: LockTiming, passcode: borrowing SecretBytes) throws(VaultError) {
+    package func setTiming(_ timing: LockTiming, passcode: borrowing SecretBytes) throws(VaultError) {
         var settings = machine.settings
         settings.timing = timing
         try change(to: settings, passcode: passcode)
@@ -26,7 +26,7 @@ extension AppLock {
     ///   - timing: How long the app may be away.
     ///   - proof: ``prove(_:)``; it is used up.
     /// - Throws: As ``changePolicy(proving:_:)``.
-    public func setTiming(_ timing: LockTiming, proving proof: consuming Proof) async throws(VaultError) {
+    package func setTiming(_ timing: LockTiming, proving proof: consuming Proof) async throws(VaultError) {
         try await changePolicy(proving: proof) { policy throws(VaultError) in policy.lockTiming = timing }
     }
 

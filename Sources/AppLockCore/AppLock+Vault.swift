@@ -60,7 +60,7 @@ extension AppLock {
     /// - Parameters:
     ///   - passcode: The present passcode.
     ///   - newPasscode: The next one; may be the same.
-    ///   - phrase: The vault's phrase, or a new one (``VaultCore/Vault/newRecoveryPhrase()``) that the user has written down.
+    ///   - phrase: The vault's phrase, or a new one that the user has written down.
     ///   - isNewPhrase: When false, `phrase` must be the vault's own.
     /// - Throws: As ``changePasscode(from:to:)``; `wrongPhrase`; `tooLarge` while an earlier change of keys is unfinished and
     ///   the header has no room for another.
@@ -80,10 +80,10 @@ extension AppLock {
 extension AppLock {
     /// Gives the vault this recovery phrase, in place of the one that it may have.
     /// - Parameters:
-    ///   - phrase: A new one (``VaultCore/Vault/newRecoveryPhrase()``) that the user has written down.
+    ///   - phrase: A new one that the user has written down.
     ///   - passcode: The present passcode.
     /// - Throws: As ``changePasscode(from:to:)``.
-    public func enrollRecoveryPhrase(
+    package func enrollRecoveryPhrase(
         _ phrase: borrowing RecoveryPhrase, passcode: borrowing SecretBytes
     ) throws(VaultError) {
         try changing { () throws(VaultError) in

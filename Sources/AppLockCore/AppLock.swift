@@ -18,7 +18,7 @@ public actor AppLock {
         /// The settings that hold.
         public let settings: LockSettings
         /// Whether a change of self-destruct is pending.
-        public let hasPendingSelfDestructChange: Bool
+        package let hasPendingSelfDestructChange: Bool
     }
 
     /// Settings that the vault's rules do not change.
@@ -113,7 +113,7 @@ public actor AppLock {
     }
 
     /// What happens to the lock from now on: what shut it, what opened it, what was refused.
-    public func records() -> AsyncStream<LockRecord> {
+    package func records() -> AsyncStream<LockRecord> {
         recordObservers.add { [weak self] number in Task { await self?.forget(records: number) } }.stream
     }
 

@@ -41,7 +41,7 @@ public struct ApplicationData: Sendable, Hashable {
     }
 
     /// Lends the JSON text.
-    public func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    package func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         try unsafe body(bytes.span.bytes)
     }
 }

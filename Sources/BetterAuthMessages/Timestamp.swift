@@ -13,7 +13,7 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
     public let milliseconds: Int64
 
     /// Takes milliseconds since 1970; nil before that year and after the year 9999, which the form cannot hold.
-    public init?(milliseconds: Int64) {
+    package init?(milliseconds: Int64) {
         guard (0...Timestamp.latest).contains(milliseconds) else { return nil }
         self.milliseconds = milliseconds
     }
@@ -61,7 +61,7 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
     public static func < (left: Timestamp, right: Timestamp) -> Bool { left.milliseconds < right.milliseconds }
 
     /// Later by a duration, in whole milliseconds; nil beyond the years that the form can hold.
-    public func adding(_ duration: Duration) -> Timestamp? { adding(milliseconds: duration.clampedMilliseconds) }
+    package func adding(_ duration: Duration) -> Timestamp? { adding(milliseconds: duration.clampedMilliseconds) }
 
     package func adding(milliseconds more: Int64) -> Timestamp? {
         let (sum, overflow) = milliseconds.addingReportingOverflow(more)

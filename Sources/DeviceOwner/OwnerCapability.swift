@@ -16,7 +16,7 @@ public enum OwnerCapability: Sendable, Hashable {
     case broken(String)
 
     /// Why it cannot be asked; nil where it can.
-    public var why: String? {
+    package var why: String? {
         switch self {
         case .available: nil
         case .notEnrolled(let why), .lockedOut(let why), .busy(let why), .denied(let why), .missing(let why),

@@ -1,5 +1,5 @@
 /// A finger, by the names of fprintd (`net.reactivated.Fprint.Device`).
-public enum OwnerFinger: String, Sendable, Hashable, CaseIterable {
+package enum OwnerFinger: String, Sendable, Hashable, CaseIterable {
     case leftThumb = "left-thumb"
     case leftIndex = "left-index-finger"
     case leftMiddle = "left-middle-finger"
@@ -12,5 +12,5 @@ public enum OwnerFinger: String, Sendable, Hashable, CaseIterable {
     case rightLittle = "right-little-finger"
 
     /// For people, in English: "right index finger".
-    public var words: String { String(rawValue.map { $0 == "-" ? " " : $0 }) }
+    package var words: String { String(rawValue.map { $0 == "-" ? " " : $0 }) }
 }

@@ -23,11 +23,10 @@ extension Examination {
     }
 
     private static func keychain(_ request: Request) -> Finding {
-        let store = KeychainShares()
+        let store = KeychainStore()
         do throws(KeyStoreError) {
-            try look(store, request)
-            return Finding(
-                .keyring, .good, .keyringOpen(isTried: request.isDeep), gives: store.assurance(of: .owner([])))
+            if request.isDeep { try store.roundTrip() } else { try store.probe() }
+            return Finding(.keyring, .good, .keyringOpen(isTried: request.isDeep), gives: store.assurance)
         } catch {
             let isLocked = error.code == .lockedOut
             return Finding(

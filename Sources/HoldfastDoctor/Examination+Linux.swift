@@ -35,14 +35,14 @@ extension Examination {
             return Finding(.tpm, .unready, .chipForbidden(device: device))
         }
         do throws(KeyStoreError) {
-            let sealing = TPMSealing(at: location)
+            let store = TPMKeyStore(at: location)
             guard request.isDeep else {
-                try sealing.probe()
+                try store.probe()
                 return Finding(.tpm, .good, .chipAnswers, gives: .hardwareBound)
             }
-            try sealing.roundTrip()
+            try store.roundTrip()
             try signAndVerify(TPMSigningKeys(at: location))
-            try look(TPMShares(at: location), request)
+            try keepAndRevoke(TPMShares(at: location))
             return attempts(TPMAttemptTier(at: location))
         } catch {
             let isOwned = error.code == .ownedByAnother
@@ -62,6 +62,17 @@ extension Examination {
         } catch { throw KeyStoreError(any: error) }
     }
 
+    private static func keepAndRevoke(_ store: some ShareStore) throws(KeyStoreError) {
+        do throws(ShareFailure) { try store.roundTrip() } catch {
+            switch error {
+            case .failed(let error): throw error
+            case .unavailable(.busy): throw KeyStoreError(.busy, error.reason)
+            case .unavailable(.ownedByAnother): throw KeyStoreError(.ownedByAnother, error.reason)
+            default: throw KeyStoreError(.failure, error.reason)
+            }
+        }
+    }
+
     private static func attempts(_ tier: TPMAttemptTier) -> Finding {
         do throws(KeyStoreError) {
             try tier.roundTrip()
@@ -75,11 +86,10 @@ extension Examination {
     }
 
     private static func keyring(_ request: Request) -> Finding {
-        let store = SecretServiceShares()
+        let store = SecretServiceStore()
         do throws(KeyStoreError) {
-            try look(store, request)
-            return Finding(
-                .keyring, .good, .keyringOpen(isTried: request.isDeep), gives: store.assurance(of: .owner([])))
+            if request.isDeep { try store.roundTrip() } else { try store.probe() }
+            return Finding(.keyring, .good, .keyringOpen(isTried: request.isDeep), gives: store.assurance)
         } catch {
             return Finding(
                 .keyring, error,
@@ -88,14 +98,14 @@ extension Examination {
     }
 
     private static func files(_ request: Request) -> Finding {
-        let store = FileShares(in: request.home + "/shares")
+        let store = FileKeyStore(in: request.home + "/shares")
         guard Vault.isVault(at: request.home) else { return Finding(.files, .missing, .noVault) }
         if let synced = SyncedFolder(above: request.home) {
             return Finding(.files, .broken, .folderSynced(folder: synced.path, program: synced.program))
         }
         do throws(KeyStoreError) {
-            try look(store, request)
-            return Finding(.files, .good, .folderWorks, gives: store.assurance(of: .owner([])))
+            if request.isDeep { try store.roundTrip() } else { try store.probe() }
+            return Finding(.files, .good, .folderWorks, gives: store.assurance)
         } catch { return Finding(.files, .broken, .folderFailed(reason: error.reason)) }
     }
 

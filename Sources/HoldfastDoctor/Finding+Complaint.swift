@@ -1,6 +1,6 @@
 extension Finding {
     /// Whether something can be done about what was found. What to do is told by the face that shows it.
-    public var canBeImproved: Bool {
+    package var canBeImproved: Bool {
         switch evidence {
         case .silent: part != .memory
         case .memory(_, let isHidden): !isHidden

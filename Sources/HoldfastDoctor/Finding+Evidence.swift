@@ -2,7 +2,7 @@
 
 extension Finding {
     /// What was found at a part. Reasons are English, from where they arose: the chip's library, the bus, the vault.
-    public enum Evidence: Sendable, Hashable {
+    package enum Evidence: Sendable, Hashable {
         /// It gave no answer in time.
         case silent
 

@@ -1,9 +1,9 @@
-public import VaultFormat
+package import VaultFormat
 
 /// What the doctor says of one part of the machine.
-public struct Finding: Sendable, Hashable {
+package struct Finding: Sendable, Hashable {
     /// What is looked at; the raw value is a stable word.
-    public enum Part: String, Sendable, Hashable, CaseIterable {
+    package enum Part: String, Sendable, Hashable, CaseIterable {
         /// The memory that secrets lie in.
         case memory = "memory"
         /// The security chip.
@@ -23,7 +23,7 @@ public struct Finding: Sendable, Hashable {
     }
 
     /// How a part is.
-    public enum State: String, Sendable, Hashable {
+    package enum State: String, Sendable, Hashable {
         /// It works; after a deep look it was made to work just now.
         case good = "good"
         /// It is there and could be used, once the owner has done something.
@@ -37,13 +37,13 @@ public struct Finding: Sendable, Hashable {
     }
 
     /// What was looked at.
-    public let part: Part
+    package let part: Part
     /// How it is.
-    public let state: State
+    package let state: State
     /// What it proves or protects where it is used; nil for parts that prove nothing.
-    public let assurance: Assurance?
+    package let assurance: Assurance?
     /// What was found. A face puts it into its own words.
-    public let evidence: Evidence
+    package let evidence: Evidence
 
     init(_ part: Part, _ state: State, _ evidence: Evidence, gives assurance: Assurance? = nil) {
         self.part = part

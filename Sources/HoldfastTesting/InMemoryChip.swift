@@ -30,7 +30,7 @@ public final class InMemoryChip: Sendable {
     public func setAvailable(_ isAvailable: Bool) { state.withLock { $0.isAvailable = isAvailable } }
 
     /// Clears the chip, as a user does in the firmware's settings: its shares are gone.
-    public func clear() { state.withLock { $0.objects = [:] } }
+    package func clear() { state.withLock { $0.objects = [:] } }
 }
 
 extension InMemoryChip: AttemptTier {

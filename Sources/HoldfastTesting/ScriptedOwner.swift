@@ -39,7 +39,7 @@ public final class ScriptedOwner: Sendable {
     private let state = Mutex(State())
 
     /// An owner of a device on which every step is available and nothing is scripted.
-    public init() {}
+    package init() {}
 
     /// Adds answers for the next prompts of a step.
     public func answers(_ answers: Answer..., to step: OwnerStep = .biometrics) {

@@ -7,7 +7,7 @@ public final class TestClock: Sendable {
     private let state = Mutex(BootInstant(bootID: [UInt8](repeating: 1, count: 16), milliseconds: 1_000_000))
 
     /// A clock of a device that was started a while ago.
-    public init() {}
+    package init() {}
 
     /// Lets time pass.
     /// - Parameter duration: Whole milliseconds; a negative duration lets none pass.

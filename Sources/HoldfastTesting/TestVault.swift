@@ -62,8 +62,7 @@ public final class TestVault: Sendable {
         var settings = VaultSettings.costsForTests(clock: clock)
         settings.wipeTargets = wipeTargets
         settings.tier = chip
-        settings.shareStores = { [keyStore] _ in ShareStores([keyStore], floors: []) }
-        settings.armsOwner = true
+        settings.ownerStores = { [keyStore] _ in KeyStores([keyStore]) }
         return try HoldfastApp(
             vault: Vault(at: path, settings: settings), isLockEnabled: isLockEnabled,
             authenticator: owner.authenticator)

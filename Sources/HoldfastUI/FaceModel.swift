@@ -6,7 +6,7 @@ internal import SystemCalls
 @MainActor @Observable
 public final class FaceModel {
     /// What there is to show.
-    public enum Phase {
+    package enum Phase {
         /// The vault is being opened, or made: a moment, in which the key store is asked.
         case opening
         /// There is no vault yet, and the assistant makes one (``Beginning/assistant``).
@@ -34,7 +34,7 @@ public final class FaceModel {
     public enum Ending: Sendable, Hashable {
         /// It shows that it was destroyed, and leads nowhere.
         case message
-        /// As ``message``, with a way to begin a new vault (``FaceModel/startOver()``). Whoever holds the device sees an app that
+        /// As ``message``, with a way to begin a new vault. Whoever holds the device sees an app that
         /// can be used again.
         case startOver
         /// The process ends at once. The next start shows the same.
@@ -72,10 +72,19 @@ public final class FaceModel {
     }
 
     /// What there is to show.
-    public private(set) var phase: Phase
+    package private(set) var phase: Phase
+
+    /// The models of the vault, once there is one and it was opened; its lock may be shut.
+    public var models: AppModels? { if case .ready(let models) = phase { models } else { nil } }
+
+    /// Why there is no vault to open on this device, or nobody can tell now, and what its user can do.
+    public var stop: StopModel? { if case .stopped(let stop) = phase { stop } else { nil } }
+
+    /// Whether the vault is still being opened, or made.
+    public var isOpening: Bool { if case .opening = phase { true } else { false } }
 
     /// The vault's folder.
-    public let path: String
+    package let path: String
     @ObservationIgnored private let face: String
     @ObservationIgnored private let way: Way
     @ObservationIgnored private let ending: Ending
@@ -125,7 +134,7 @@ public final class FaceModel {
     }
 
     /// Looks at the folder again.
-    public func load() {
+    package func load() {
         switch way {
         case .atOnce:
             guard opening == nil else { return }
@@ -144,7 +153,7 @@ public final class FaceModel {
         }
     }
 
-    /// Returns when ``phase`` is no longer ``Phase/opening``.
+    /// Returns when the vault was opened or made, or could not be.
     public func opened() async { await opening?.value }
 
     private func open() async {
@@ -181,15 +190,15 @@ public final class FaceModel {
 
     /// Whether a vault that was destroyed can be followed by another one: the app wants it (``Ending/startOver``), and
     /// ``startOver()`` can be done.
-    public var offersNewVault: Bool { ending == .startOver && canStartOver }
+    package var offersNewVault: Bool { ending == .startOver && canStartOver }
 
     /// Whether ``startOver()`` can be done: not where the assistant makes vaults.
-    public var canStartOver: Bool { if case .atOnce = way { true } else { false } }
+    package var canStartOver: Bool { if case .atOnce = way { true } else { false } }
 
     /// Puts the folder aside, deletes nothing, and begins a new vault in its place: only when its user wants that.
     /// - Returns: Why not; nil when it was done.
     @discardableResult
-    public func startOver() async -> VaultProblem? {
+    package func startOver() async -> VaultProblem? {
         guard case .atOnce(_, let over) = way, opening == nil else { return .busy }
         do throws(VaultError) { try await over(path) } catch { return VaultProblem(error) }
         load()
@@ -198,7 +207,7 @@ public final class FaceModel {
     }
 
     /// The assistant is done: continues with the vault that it created.
-    public func finishSetup() async {
+    package func finishSetup() async {
         guard case .setup(let setup) = phase, setup.step == .finished else { return }
         guard let app = setup.app else { return load() }
         let models = AppModels(app, face: face)
@@ -214,7 +223,7 @@ public final class FaceModel {
     }
 
     /// The vault behind the models is no more.
-    public func noteDestroyed() {
+    package func noteDestroyed() {
         if case .destroyed = phase { return }
         phase = .destroyed(receiptPath: receiptPath)
         if ending == .exit { leave() }
@@ -266,9 +275,9 @@ public final class AppModels {
     /// The scenes in front of the lock.
     public let scenes: ScenePresence
     /// The choices about this face.
-    public let preferences: PreferencesModel
+    package let preferences: PreferencesModel
     /// The items.
-    public let vault: VaultModel
+    package let vault: VaultModel
     /// The security settings.
     public let settings: SecuritySettingsModel
     /// How the vault is protected, and its next step.
@@ -276,11 +285,11 @@ public final class AppModels {
     /// Self-destruct.
     public let selfDestruct: SelfDestructModel
     /// The security log.
-    public let log: SecurityLogModel
+    package let log: SecurityLogModel
     /// The identity.
     public let identity: IdentityModel
     /// What protects the vault on this machine.
-    public let doctor: DoctorModel
+    package let doctor: DoctorModel
 
     private var givenTriggers: LockTriggers?
 

@@ -1,13 +1,13 @@
 internal import VaultCore
 
 /// The entries of a vault by what they are called: which of them a path means, and how each is written.
-public struct EntryNames: Sendable {
+package struct EntryNames: Sendable {
     /// All of them, in the order in which they were given.
-    public let all: [EntryPath]
+    package let all: [EntryPath]
     private let places: Set<EntryPath>
 
     /// - Parameter all: Every entry of the vault: whether a name is free, and how it is written, depends on the others.
-    public init(_ all: some Sequence<EntryPath>) {
+    package init(_ all: some Sequence<EntryPath>) {
         self.all = Array(all)
         places = Set(self.all)
     }
@@ -15,7 +15,7 @@ public struct EntryNames: Sendable {
     /// The entry that a path means, whole: read with escapes or, where there is nothing, with each backslash as itself; first to
     /// the byte, then as texts that look the same.
     /// - Returns: Nil where there is none, and where two mean the same as much.
-    public func entry(_ path: String) -> EntryPath? {
+    package func entry(_ path: String) -> EntryPath? {
         let readings = [PathReading(path)] + (PathReading(literal: path).map { [$0] } ?? [])
         for reading in readings {
             if let place = reading.places.first(where: places.contains) { return place }
@@ -46,7 +46,7 @@ public struct EntryNames: Sendable {
 
     /// How each is written, in the order of ``all``: the shortest text that means exactly it (``entry(_:)``). Of two that look the
     /// same, everything beyond ASCII is written in numbers.
-    public func written() -> [String] {
+    package func written() -> [String] {
         var written = all.map { $0.text(among: places) }
         var count: [String: Int] = [:]
         // A text of Swift's equals another one that looks the same.
@@ -90,7 +90,7 @@ extension EntryPath {
 
     /// How it is written among others: the shortest text that means exactly it.
     /// - Parameter names: All entries of the vault.
-    public func shortest(among names: EntryNames) -> String {
+    package func shortest(among names: EntryNames) -> String {
         names.all.firstIndex(of: self).map { names.written()[$0] } ?? text
     }
 

@@ -21,7 +21,7 @@ public struct EntryPath: Sendable, Hashable {
     }
 
     /// The place that a path names first. A vault of before, or another program, may have put an entry elsewhere that is written the
-    /// same: ``ItemStore/resolve(_:)`` finds that too.
+    /// same: `ItemStore.resolve` finds that too.
     /// - Returns: Nil for a text that is no path: without a name, or with a part that is longer than any stored one.
     public init?(parsing text: String) {
         guard let first = PathReading(text).places.first, first.isPossible else { return nil }

@@ -13,7 +13,7 @@ extension Item {
         /// What it is called; fields may have the same label.
         public let label: String
         /// Bytes of its value.
-        public let size: Int
+        package let size: Int
     }
 
     /// The fields, in the order in which they are shown.
@@ -37,7 +37,7 @@ extension Item {
 
     /// What the item is mostly read for: a login's password, a note's text, the value of what was a plain value. Nil where nothing
     /// of it is a secret.
-    public var mainField: Field? { field("password") ?? field("value") ?? field(.secret) ?? field(.oneTimeCode) }
+    package var mainField: Field? { field("password") ?? field("value") ?? field(.secret) ?? field(.oneTimeCode) }
 
     /// Lends a field's value from locked memory for the time of the closure.
     /// - Throws: What `body` throws. A field of another item traps.
@@ -49,7 +49,7 @@ extension Item {
     }
 
     /// The name and the content of a file's field; nil of any other.
-    public borrowing func withFile<R, E: Error>(
+    package borrowing func withFile<R, E: Error>(
         of field: Field, _ body: (_ name: String, _ content: RawSpan) throws(E) -> R
     ) throws(E) -> R? {
         guard field.kind == .file else { return nil }
@@ -75,7 +75,7 @@ extension Item {
 
     /// Adds a file's name and content as a field.
     /// - Throws: As ``add(_:_:_:)``.
-    public mutating func addFile(_ label: String, name: String, content: RawSpan) throws(VaultError) {
+    package mutating func addFile(_ label: String, name: String, content: RawSpan) throws(VaultError) {
         let front = Array(name.utf8)
         guard front.count <= ItemLimits.fileName, content.byteCount <= ItemLimits.size else { throw .tooLargeItem }
         var value = try locked { () throws(SecretMemoryError) in
@@ -116,7 +116,7 @@ extension Item {
 
     /// Gives a field another label.
     /// - Throws: As ``add(_:_:_:)``.
-    public mutating func rename(_ field: Field, to label: String) throws(VaultError) {
+    package mutating func rename(_ field: Field, to label: String) throws(VaultError) {
         let value = try part(layout.fields[field.index].value)
         let entry = layout.entries(ItemLayout.Tag.field)[field.index]
         try value.withBytes { value throws(VaultError) in
@@ -137,7 +137,7 @@ extension Item {
     ///   - field: The field that moves.
     ///   - index: The place it gets, from 0.
     /// - Throws: `outOfMemory`. A field of another item, or a place behind the last, traps.
-    public mutating func move(_ field: Field, to index: Int) throws(VaultError) {
+    package mutating func move(_ field: Field, to index: Int) throws(VaultError) {
         precondition(layout.fields.indices.contains(index), "no such place")
         let value = try part(layout.fields[field.index].value)
         try removeEntry(layout.entries(ItemLayout.Tag.field)[field.index])

@@ -1,7 +1,7 @@
 internal import SecretMemory
 internal import VaultCore
-public import VaultFormat
-public import VaultStorage
+package import VaultFormat
+package import VaultStorage
 internal import SystemCalls
 
 extension Item {
@@ -10,17 +10,17 @@ extension Item {
         /// Its place, from 0; the latest is the last. Good until the item is changed.
         public let index: Int
         /// When it was replaced: milliseconds since 1970.
-        public let replaced: Int64
+        package let replaced: Int64
         /// What the field was.
-        public let kind: FieldKind
+        package let kind: FieldKind
         /// What the field was called.
-        public let label: String
+        package let label: String
         /// Bytes of the value.
-        public let size: Int
+        package let size: Int
     }
 
     /// Earlier values, the latest last.
-    public var history: [Earlier] {
+    package var history: [Earlier] {
         bytes.withBytes { bytes in
             layout.history.enumerated().map { index, earlier in
                 Earlier(
@@ -41,7 +41,7 @@ extension Item {
 
     /// Forgets all earlier values. They are gone from the item; what copies of the disk hold is not reached.
     /// - Throws: `outOfMemory`.
-    public mutating func forgetHistory() throws(VaultError) {
+    package mutating func forgetHistory() throws(VaultError) {
         while let entry = layout.entries(ItemLayout.Tag.earlier).last { try removeEntry(entry) }
         touch(Item.now)
     }

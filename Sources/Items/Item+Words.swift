@@ -33,7 +33,7 @@ extension Item {
 
     /// Takes a tag away; it need not have it.
     /// - Throws: `outOfMemory`.
-    public mutating func removeTag(_ tag: String) throws(VaultError) {
+    package mutating func removeTag(_ tag: String) throws(VaultError) {
         guard let index = tags.firstIndex(where: { $0.utf8.elementsEqual(tag.utf8) }) else { return }
         try removeEntry(layout.entries(ItemLayout.Tag.tag)[index])
         touch(Item.now)
@@ -60,17 +60,17 @@ extension Item {
     }
 
     /// That it is in the trash.
-    public struct Trash: Sendable, Hashable {
+    package struct Trash: Sendable, Hashable {
         /// When it was moved there: milliseconds since 1970.
-        public let moved: Int64
+        package let moved: Int64
         /// From when on it may be removed for good, by the clock of the machine.
-        public let expires: Int64
+        package let expires: Int64
         /// What it was called.
-        public let name: String
+        package let name: String
     }
 
     /// Nil for an item that is not in the trash.
-    public var trash: Trash? {
+    package var trash: Trash? {
         bytes.withBytes { bytes in
             layout.trash.map { Trash(moved: $0.moved, expires: $0.expires, name: bytes.text($0.name)) }
         }

@@ -70,7 +70,7 @@ public struct Item: ~Copyable, Sendable {
     public var created: Int64 { layout.front.created }
 
     /// As ``created``, of the last change.
-    public var modified: Int64 { layout.front.modified }
+    package var modified: Int64 { layout.front.modified }
 
     /// What it is; changing it changes no field.
     public var kind: ItemKind {
@@ -79,13 +79,13 @@ public struct Item: ~Copyable, Sendable {
     }
 
     /// Whether it is shown first.
-    public var isFavourite: Bool {
+    package var isFavourite: Bool {
         get { layout.front.isFavourite }
         set { setFront { $0.isFavourite = newValue } }
     }
 
     /// Bytes that it takes in a record; at most ``VaultFormat/ItemLimits/size``.
-    public var size: Int { bytes.count }
+    package var size: Int { bytes.count }
 
     mutating func setFront(_ change: (inout ItemFront) -> Void) {
         change(&layout.front)
@@ -109,7 +109,7 @@ public struct Item: ~Copyable, Sendable {
 
     /// The same item under an id of its own.
     /// - Throws: `outOfMemory`, `cryptography`.
-    public borrowing func copy() throws(VaultError) -> Item {
+    package borrowing func copy() throws(VaultError) -> Item {
         var copy = try bytes.withBytes { bytes throws(VaultError) in try Item(parsing: bytes) }
         let id = try Item.newID()
         copy.setFront { $0.id = id }

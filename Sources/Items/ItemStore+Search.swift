@@ -14,12 +14,12 @@ public struct ItemQuery: Sendable {
 
     let words: [Word]
     /// Only in this collection; everywhere when nil.
-    public var collection: String?
+    package var collection: String?
     /// Only items of this kind; all, and plain values, when nil.
-    public var kind: ItemKind?
+    package var kind: ItemKind?
 
     /// Words that are looked for, at most; more are left out.
-    public static let mostWords = 16
+    package static let mostWords = 16
 
     /// - Parameters:
     ///   - text: What the user typed.
@@ -41,21 +41,21 @@ extension ItemStore {
         /// Its name in the collection.
         public let name: String
         /// The collection it is in.
-        public let collection: String
+        package let collection: String
         /// What it is; nil for a plain value.
-        public let kind: ItemKind?
+        package let kind: ItemKind?
         /// Whether it is a value that lies in a file of its own.
-        public let isFile: Bool
+        package let isFile: Bool
         /// Whether it is shown first.
-        public let isFavourite: Bool
+        package let isFavourite: Bool
         /// When it was changed last: milliseconds since 1970.
-        public let modified: Int64
-        /// As ``modified``, of its beginning.
+        package let modified: Int64
+        /// When it was made; milliseconds since 1970.
         public let created: Int64
         /// Bytes of content.
-        public let size: UInt64
+        package let size: UInt64
         /// The name of the user that it is for, 255 bytes of it at most; empty for none.
-        public let user: String
+        package let user: String
     }
 
     /// Everything that has all words of a query: what has them at the beginning of its name first, then what has them in its name,

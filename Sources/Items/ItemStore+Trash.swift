@@ -1,5 +1,5 @@
 public import VaultCore
-public import VaultFormat
+package import VaultFormat
 public import VaultStorage
 internal import SystemCalls
 
@@ -9,13 +9,13 @@ extension ItemStore {
         /// What it was called.
         public let name: String
         /// The collection it was in, and will be in again.
-        public let collection: String
+        package let collection: String
         /// Its id; two items of the same name may be in the trash.
-        public let id: ItemID
+        package let id: ItemID
         /// When it was moved there: milliseconds since 1970.
-        public let moved: Int64
+        package let moved: Int64
         /// From when on it may be removed for good.
-        public let expires: Int64
+        package let expires: Int64
     }
 
     /// Moves an item or a plain value to the trash, where nothing but its restoring reads it. Its name is free at once.
@@ -107,7 +107,7 @@ extension ItemStore {
 
     /// Removes some of the trash for good; all of it when none is named.
     /// - Throws: What writing can throw; then nothing was removed.
-    public func emptyTrash(_ some: [Trashed]? = nil) throws(VaultError) {
+    package func emptyTrash(_ some: [Trashed]? = nil) throws(VaultError) {
         let all = if let some { some } else { try trashed() }
         guard !all.isEmpty else { return }
         try write { session throws(VaultError) in try remove(all, in: &session) }
@@ -117,7 +117,7 @@ extension ItemStore {
     /// - Returns: How many.
     /// - Throws: As ``emptyTrash(_:)``.
     @discardableResult
-    public func removeExpired() throws(VaultError) -> Int {
+    package func removeExpired() throws(VaultError) -> Int {
         let old = try expired(now: WallClock.milliseconds)
         try emptyTrash(old)
         return old.count

@@ -7,7 +7,7 @@ internal import SystemCalls
 /// The items of a vault: what is there, added, changed, found, and thrown away.
 ///
 /// Make one for each vault and keep it: it holds the index that a search builds, in locked memory, until the vault is locked. Safe to
-/// use from any thread. Plain values are items too here, with one field, ``plainLabel``; they stay plain values, which apps read with
+/// use from any thread. Plain values are items too here, with one field; they stay plain values, which apps read with
 /// ``VaultCore/Vault/withValue(for:in:_:)``, until they get a tag, notes, another field or another kind. A plain value has no earlier
 /// values.
 public final class ItemStore: Sendable {
@@ -15,7 +15,7 @@ public final class ItemStore: Sendable {
     let index: ItemIndex
 
     /// What the field of a plain value is called.
-    public static let plainLabel = "value"
+    package static let plainLabel = "value"
 
     /// How long the trash keeps what nobody says otherwise of.
     public static let standardLifetime = Duration.seconds(30 * 86_400)
@@ -68,7 +68,7 @@ public final class ItemStore: Sendable {
     /// Stores a changed item in place of the one that it was read from.
     /// - Throws: `busy` when the record was changed or removed since it was read, and then nothing is stored: read it again. As
     ///   ``add(_:as:in:)`` else.
-    public func replace(
+    package func replace(
         _ name: String, in collection: String = Vault.defaultCollection, with item: borrowing Item
     ) throws(VaultError) {
         let sequence = item.sequence
@@ -102,7 +102,7 @@ public final class ItemStore: Sendable {
     /// Gives a record another name or collection: an item, a value or a file.
     /// - Throws: `recordNotFound`, `recordExists`, `invalidName`, `assuranceTooLow`, `busy` for a file while the vault gets new
     ///   keys, and what writing can throw.
-    public func rename(
+    package func rename(
         _ name: String, in collection: String = Vault.defaultCollection, to newName: String,
         into newCollection: String? = nil
     ) throws(VaultError) {
@@ -129,7 +129,7 @@ public final class ItemStore: Sendable {
 
     /// Stores a copy under another name: of an item with an id of its own, or of a value.
     /// - Throws: As ``rename(_:in:to:into:)``; `tooLarge` for a value stored as a file.
-    public func copy(
+    package func copy(
         _ name: String, in collection: String = Vault.defaultCollection, to newName: String,
         into newCollection: String? = nil
     ) throws(VaultError) {

@@ -11,13 +11,13 @@ public struct ItemSummary: Sendable, Hashable {
     /// What it is; nil for a plain value, and for a file that is one.
     public let kind: ItemKind?
     /// Whether it is a plain value that lies in a file of its own.
-    public let isFile: Bool
+    package let isFile: Bool
     /// Whether it is shown first.
-    public let isFavourite: Bool
+    package let isFavourite: Bool
     /// Its tags, in ascending order.
-    public let tags: [String]
+    package let tags: [String]
     /// When it was changed last: milliseconds since 1970.
-    public let modified: Int64
+    package let modified: Int64
 }
 
 extension ItemStore {
@@ -36,7 +36,7 @@ extension ItemStore {
 
     /// The tags in use, each once, sorted.
     /// - Throws: As ``list()``.
-    public func tags() throws(VaultError) -> [String] { Set(try list().flatMap(\.tags)).sorted() }
+    package func tags() throws(VaultError) -> [String] { Set(try list().flatMap(\.tags)).sorted() }
 }
 
 extension ItemSummary {

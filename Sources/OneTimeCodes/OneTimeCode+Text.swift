@@ -1,21 +1,21 @@
-public import SecretMemory
+package import SecretMemory
 
 // `otpauth://` texts, as QR codes of services hold them. The key stays in locked memory from the text to the code.
 extension OneTimeCode {
     /// Bytes of a text, at most.
-    public static let longestText = 4096
+    package static let longestText = 4096
 
     /// Reads `otpauth://totp/Issuer:account?secret=…`. Parameters that mean nothing here (pictures, colours) are passed over; one that
     /// asks for other characters than digits (`encoder`) is refused.
     /// - Throws: ``OneTimeCodeError``, which names the part.
-    public init(parsing text: borrowing SecretBytes) throws(OneTimeCodeError) {
+    package init(parsing text: borrowing SecretBytes) throws(OneTimeCodeError) {
         defer { WorkingMemory.wipe() }
         self = try text.withBytes { text throws(OneTimeCodeError) in try OneTimeCode(parsing: text) }
     }
 
     /// Reads a key in base 32 alone, as services print it beside the QR code; with the settings that nearly all of them have.
     /// - Throws: ``OneTimeCodeError/invalid(_:)``, ``OneTimeCodeError/tooLong``, ``OneTimeCodeError/memory(_:)``.
-    public init(base32 text: borrowing SecretBytes) throws(OneTimeCodeError) {
+    package init(base32 text: borrowing SecretBytes) throws(OneTimeCodeError) {
         try self.init(base32: text, hash: .sha1, digits: 6, moment: .time(period: 30))
     }
 
@@ -42,7 +42,7 @@ extension OneTimeCode {
 
     /// The text to store: `otpauth://` with all settings. Reading it gives the same codes.
     /// - Throws: ``OneTimeCodeError/memory(_:)``, ``OneTimeCodeError/tooLong`` where the names are longer than a text may be.
-    public borrowing func text() throws(OneTimeCodeError) -> SecretBytes {
+    package borrowing func text() throws(OneTimeCodeError) -> SecretBytes {
         defer { WorkingMemory.wipe() }
         var front = "otpauth://"
         var end = "&algorithm=\(hash.rawValue)&digits=\(digits)"

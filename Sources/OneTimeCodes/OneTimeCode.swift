@@ -1,12 +1,12 @@
 internal import Cryptography
-public import SecretMemory
+package import SecretMemory
 
 /// A key and settings of one-time codes: by time (TOTP, RFC 6238) or by a counter (HOTP, RFC 4226).
 ///
 /// A code proves that its maker has the key. A vault that keeps it beside the password is one factor, not two.
-public struct OneTimeCode: ~Copyable, Sendable {
+package struct OneTimeCode: ~Copyable, Sendable {
     /// What the codes are computed with. Nearly every service uses SHA-1, which is not weak for this use.
-    public enum Hash: String, Sendable, Hashable, CaseIterable {
+    package enum Hash: String, Sendable, Hashable, CaseIterable {
         /// HMAC-SHA-1.
         case sha1 = "SHA1"
         /// HMAC-SHA-256.
@@ -16,7 +16,7 @@ public struct OneTimeCode: ~Copyable, Sendable {
     }
 
     /// What makes one code differ from the next.
-    public enum Moment: Sendable, Hashable {
+    package enum Moment: Sendable, Hashable {
         /// The time, in steps of so many seconds.
         case time(period: Int)
         /// A counter: the number of the next code.
@@ -24,26 +24,26 @@ public struct OneTimeCode: ~Copyable, Sendable {
     }
 
     /// How many digits a code may have.
-    public static let digitCounts = 6...8
+    package static let digitCounts = 6...8
     /// Seconds that a step may have.
-    public static let periods = 1...3600
+    package static let periods = 1...3600
     /// Bytes that a key may have.
-    public static let keySizes = 1...256
+    package static let keySizes = 1...256
 
     /// The hash of the service's choice.
-    public let hash: Hash
+    package let hash: Hash
     /// Digits of a code; one of ``digitCounts``.
-    public let digits: Int
+    package let digits: Int
     /// Time or counter.
-    public let moment: Moment
+    package let moment: Moment
     /// The service, as it calls itself; empty when unknown.
-    public let issuer: String
+    package let issuer: String
     /// The account at the service; empty when unknown.
-    public let account: String
+    package let account: String
     let key: SecretBytes
 
     /// - Throws: ``OneTimeCodeError/invalid(_:)`` for a setting outside of its range.
-    public init(
+    package init(
         key: consuming SecretBytes, hash: Hash = .sha1, digits: Int = 6, moment: Moment = .time(period: 30),
         issuer: String = "", account: String = ""
     ) throws(OneTimeCodeError) {
@@ -61,7 +61,7 @@ public struct OneTimeCode: ~Copyable, Sendable {
     /// The code of a time, or of the counter, as ASCII digits.
     /// - Parameter time: Seconds since 1970; means nothing to a counter.
     /// - Throws: ``OneTimeCodeError/memory(_:)``, ``OneTimeCodeError/cryptography``.
-    public borrowing func code(at time: UInt64) throws(OneTimeCodeError) -> SecretBytes {
+    package borrowing func code(at time: UInt64) throws(OneTimeCodeError) -> SecretBytes {
         defer { WorkingMemory.wipe() }
         let count =
             switch moment {
@@ -82,7 +82,7 @@ public struct OneTimeCode: ~Copyable, Sendable {
     }
 
     /// Seconds for which the code of a time is still the code; nil with a counter.
-    public func remaining(at time: UInt64) -> Int? {
+    package func remaining(at time: UInt64) -> Int? {
         guard case .time(let period) = moment else { return nil }
         return period - Int(time % UInt64(period))
     }
@@ -91,7 +91,7 @@ public struct OneTimeCode: ~Copyable, Sendable {
     ///
     /// Store it before the code is shown: a number that was used must not be used again.
     /// - Throws: ``OneTimeCodeError/memory(_:)``.
-    public borrowing func advanced() throws(OneTimeCodeError) -> OneTimeCode? {
+    package borrowing func advanced() throws(OneTimeCodeError) -> OneTimeCode? {
         guard case .counter(let number) = moment, number < .max else { return nil }
         return try OneTimeCode(
             key: copyOfKey(), hash: hash, digits: digits, moment: .counter(number + 1), issuer: issuer, account: account
@@ -125,9 +125,9 @@ public struct OneTimeCode: ~Copyable, Sendable {
 }
 
 /// Why something is no one-time code. Names the part, never what it holds.
-public enum OneTimeCodeError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum OneTimeCodeError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A part of an `otpauth://` text.
-    public enum Part: String, Sendable, Hashable {
+    package enum Part: String, Sendable, Hashable {
         /// The scheme: it does not begin with `otpauth://`.
         case scheme = "scheme"
         /// Neither `totp` nor `hotp`.
@@ -158,7 +158,7 @@ public enum OneTimeCodeError: Error, Sendable, Hashable, CustomStringConvertible
     case cryptography
 
     /// In plain words.
-    public var description: String {
+    package var description: String {
         switch self {
         case .invalid(let part): "the \(part.rawValue) of the one-time code is missing or not valid"
         case .tooLong: "the text of the one-time code is too long"

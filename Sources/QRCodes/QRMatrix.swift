@@ -1,11 +1,11 @@
 /// The modules of a QR code (ISO/IEC 18004), without the margin of four light modules that it needs around it.
-public struct QRMatrix: Sendable, Hashable {
+package struct QRMatrix: Sendable, Hashable {
     /// Modules in a row, and rows.
-    public let width: Int
+    package let width: Int
     private let dark: [Bool]
 
     /// Modules of light around a code.
-    public static let margin = 4
+    package static let margin = 4
 
     /// Nil unless the modules fill a square.
     package init?(width: Int, dark: [Bool]) {
@@ -15,7 +15,7 @@ public struct QRMatrix: Sendable, Hashable {
     }
 
     /// Whether a module is dark; those outside of the code are light.
-    public func isDark(_ row: Int, _ column: Int) -> Bool {
+    package func isDark(_ row: Int, _ column: Int) -> Bool {
         (0..<width).contains(row) && (0..<width).contains(column) && dark[row * width + column]
     }
 }

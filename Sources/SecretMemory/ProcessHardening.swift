@@ -2,13 +2,13 @@ internal import CPlatform
 internal import SystemCalls
 
 /// What every executable that touches secrets does first.
-public enum ProcessHardening {
+package enum ProcessHardening {
     /// Forbids other processes of the user to read this one, core files, and crash reports with register contents.
     ///
     /// Swift's own crash report prints the bytes that registers point at; with the fatal signals back at their default
     /// the process just ends. Call before any secret is read. Returns what could not be done, empty when all was.
     @discardableResult
-    public static func apply() -> [String] {
+    package static func apply() -> [String] {
         var missed: [String] = []
         #if os(Linux) && !canImport(Darwin)
         if cplatform_set_dumpable(0) != 0 { missed.append("the process stays readable to its user") }

@@ -60,7 +60,7 @@ public enum SecretLifetime: Sendable, Hashable {
 
     /// Lends the bytes for writing; the span ends with the closure.
     @inlinable @inline(__always)
-    public mutating func withMutableBytes<R: ~Copyable, E: Error>(
+    package mutating func withMutableBytes<R: ~Copyable, E: Error>(
         _ body: (inout MutableRawSpan) throws(E) -> R
     ) throws(E) -> R {
         var span = unsafe MutableRawSpan(_unsafeStart: storage, byteCount: count)
@@ -69,7 +69,7 @@ public enum SecretLifetime: Sendable, Hashable {
 
     /// A second, independent secret with the same bytes.
     /// - Throws: ``SecretMemoryError`` when the memory cannot be had.
-    public borrowing func copy(lifetime: SecretLifetime = .transient) throws(SecretMemoryError) -> SecretBytes {
+    package borrowing func copy(lifetime: SecretLifetime = .transient) throws(SecretMemoryError) -> SecretBytes {
         try copy(0..<count, lifetime: lifetime)
     }
 
@@ -90,7 +90,7 @@ public enum SecretLifetime: Sendable, Hashable {
     }
 
     /// Compares in time that depends on the sizes only.
-    public borrowing func isEqual(to other: RawSpan) -> Bool {
+    package borrowing func isEqual(to other: RawSpan) -> Bool {
         withBytes { constantTimeEquals($0, other) }
     }
 

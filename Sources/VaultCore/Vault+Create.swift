@@ -1,9 +1,9 @@
-public import Cryptography
+package import Cryptography
 internal import KeyStores
 package import SecretMemory
 internal import VaultFormat
 internal import VaultLog
-public import VaultStorage
+package import VaultStorage
 internal import SystemCalls
 
 extension Vault {
@@ -91,7 +91,7 @@ extension Vault {
 
     /// A new phrase, belonging to no vault yet.
     /// - Throws: `cryptography`, `outOfMemory`.
-    public static func newRecoveryPhrase() throws(VaultError) -> RecoveryPhrase {
+    package static func newRecoveryPhrase() throws(VaultError) -> RecoveryPhrase {
         let entropy = try crypto { () throws(CryptographyError) in try SecureRandom.secret(32) }
         do throws(RecoveryPhraseError) {
             return try RecoveryPhrase(entropy: entropy)

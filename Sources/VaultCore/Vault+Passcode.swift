@@ -54,14 +54,14 @@ extension Vault {
     public struct Recovery: Sendable, Hashable {
         /// The header had been changed by something else than Holdfast: the policy is the standard one again, and slots
         /// other than passcode and phrase are gone.
-        public let headerWasAltered: Bool
+        package let headerWasAltered: Bool
         /// The passcode was under a chip that could not be asked, and is under none now.
-        public let hardwareWasDropped: Bool
+        package let hardwareWasDropped: Bool
         /// The vault had a PIN under a chip, and has none now.
-        public let pinWasRemoved: Bool
+        package let pinWasRemoved: Bool
         /// The vault opened without asking, and asks for the passcode from now on. It has new keys: ``finishRekey(progress:)``
         /// moves what is stored to them.
-        public let asksNow: Bool
+        package let asksNow: Bool
     }
 
     /// Opens the vault with its phrase, gives it a new passcode and all attempts back. It is unlocked afterwards. One that opened
@@ -238,7 +238,7 @@ extension Vault {
 
     /// Whether records still lie under older keys.
     /// - Throws: `locked`.
-    public var isRekeyUnfinished: Bool {
+    package var isRekeyUnfinished: Bool {
         get throws(VaultError) {
             let vault = try gate.enter()
             defer { gate.leave() }

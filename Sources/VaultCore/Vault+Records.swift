@@ -120,19 +120,19 @@ extension Vault {
         /// Its name there.
         public let name: String
         /// Bytes of content.
-        public let size: UInt64
+        package let size: UInt64
         /// Milliseconds since 1970, by the clock of the machine that wrote it.
         public let created: Int64
         /// As ``created``, of the last write.
-        public let modified: Int64
+        package let modified: Int64
         /// Whether the content lies in an encrypted file of its own.
-        public let isFile: Bool
+        package let isFile: Bool
         /// Whether it is an item with fields, and no plain value.
-        public let isItem: Bool
+        package let isItem: Bool
         /// Who wrote it: the user, or anyone while the vault was locked.
-        public let origin: RecordOrigin
+        package let origin: RecordOrigin
         /// It is sealed to the vault and waits in the open compartment: its own name and size are not known yet.
-        public let isSealed: Bool
+        package let isSealed: Bool
 
         package init(
             collection: String, name: String, size: UInt64, created: Int64, modified: Int64, isFile: Bool,
@@ -153,7 +153,7 @@ extension Vault {
     /// The records of one collection, or of all, sorted by collection and name.
     ///
     /// Names are encrypted, so every record is decrypted on the way. Among all, those that this unlock does not reach are
-    /// left out (``collectionsOutOfReach``), and so are the reserved ones that hold the device's own things, and items in the
+    /// left out, and so are the reserved ones that hold the device's own things, and items in the
     /// trash.
     /// - Throws: `locked`, `assuranceTooLow`, `reservedCollection`, `damaged` when a record cannot be read
     ///   (``verify(progress:)`` tells which).

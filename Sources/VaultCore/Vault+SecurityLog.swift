@@ -1,12 +1,12 @@
-public import SecretMemory
-public import VaultFormat
-public import VaultLog
-public import VaultStorage
+package import SecretMemory
+package import VaultFormat
+package import VaultLog
+package import VaultStorage
 
 extension Vault {
     /// What the security log holds, and whether it is whole. Every kept entry is proved.
     /// - Throws: `locked`, `busy`, `permissionDenied`, `inputOutput`; damage of the log is in the report.
-    public func securityLog() throws(VaultError) -> SecurityLogReport {
+    package func securityLog() throws(VaultError) -> SecurityLogReport {
         let vault = try gate.enter()
         defer { gate.leave() }
         return try log.report(vault.keys.logKeys()) { () throws(VaultError) in try gate.checkOpen() }
@@ -20,7 +20,7 @@ extension Vault {
     /// vault end what they can do from then on.
     /// - Parameter proof: That the owner is there, because it cannot be called back; used up.
     /// - Throws: `locked`, `proofExpired`, `outOfMemory`.
-    public func exportSecurityLogKey(proof: consuming Proof) throws(VaultError) -> SecretBytes {
+    package func exportSecurityLogKey(proof: consuming Proof) throws(VaultError) -> SecretBytes {
         try redeem(proof)
         let vault = try gate.enter()
         defer { gate.leave() }
@@ -29,17 +29,17 @@ extension Vault {
 
     /// What this process writes into the log from now on, as it happens, also what could not be written. Needs no
     /// unlocked vault.
-    public func securityEvents() -> AsyncStream<LogEntry> { log.events() }
+    package func securityEvents() -> AsyncStream<LogEntry> { log.events() }
 
     /// What can be told about the log without opening the vault.
-    public struct LogStatus: Sendable, Hashable {
+    package struct LogStatus: Sendable, Hashable {
         /// Entries since the log was begun, rotated ones included; nil when its state cannot be read.
-        public let entries: UInt64?
+        package let entries: UInt64?
         /// What is wrong with it, in words; nil when the next event can be written. It may still have been edited: only
         /// ``Vault/securityLog()`` tells that.
-        public let problem: String?
+        package let problem: String?
         /// Events of this process that could not be written.
-        public let missedEvents: Int
+        package let missedEvents: Int
 
         init(_ status: SecurityLog.Status) {
             entries = status.entries

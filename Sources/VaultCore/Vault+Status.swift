@@ -18,30 +18,30 @@ extension Vault {
         /// Costs of the passcode's key derivation.
         package let derivation: DerivationParameters?
         /// Whether a chip holds a share of the passcode and counts its attempts.
-        public let hasHardwareShare: Bool
+        package let hasHardwareShare: Bool
         /// What an unlock with the passcode proves; nil where there is none, or where it needs hardware that this program
         /// cannot ask.
-        public let passcodeAssurance: Assurance?
+        package let passcodeAssurance: Assurance?
         /// Whether the vault has a recovery phrase.
         public var hasRecoveryPhrase: Bool { slots.contains(.recoveryPhrase) }
         /// Whether there is a PIN under a chip.
         public let hasPIN: Bool
         /// What an unlock with the PIN proves; nil where there is none, or where this program has no chip to ask.
-        public package(set) var pinAssurance: Assurance?
+        package var pinAssurance: Assurance?
         /// The rules in the header.
-        public let policy: VaultPolicy
+        package let policy: VaultPolicy
         /// Passcode attempts left before the limit.
         public let remainingAttempts: Int
         /// Wrong passcodes since the last success.
-        public let refusedAttempts: Int
+        package let refusedAttempts: Int
         /// Time until the next attempt is taken; nil when one may be made now.
-        public let retryAfter: Duration?
+        package let retryAfter: Duration?
         /// No passcode is taken any more: only the phrase opens.
-        public let isPasscodeClosed: Bool
+        package let isPasscodeClosed: Bool
         /// As ``Vault/leavesHardware``.
         package let leavesHardware: Bool
         /// What can be told about the security log.
-        public let log: LogStatus
+        package let log: LogStatus
     }
 
     /// - Throws: `damaged`, `newerVersion`, `inputOutput`.

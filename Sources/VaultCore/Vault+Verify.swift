@@ -12,20 +12,20 @@ extension Vault {
         /// Files read to the end and found right.
         public var files = 0
         /// Records that cannot be decrypted, or not be found by their name.
-        public var damagedRecords = 0
+        package var damagedRecords = 0
         /// Records whose file is missing, too short or changed.
-        public var damagedFiles: [RecordInfo] = []
+        package var damagedFiles: [RecordInfo] = []
         /// How many records there must be.
-        public var expectedRecords: UInt64 = 0
+        package var expectedRecords: UInt64 = 0
         /// The records are not the ones that were written last: some are missing, or are older than they must be.
-        public var isRolledBack = false
+        package var isRolledBack = false
         /// Whether the pages of the database fit together; where they do not, nothing is written and no backup is made.
-        public var arePagesWhole = true
+        package var arePagesWhole = true
         /// Files that no record names, left by a killed write; harmless, and removed by ``removeOrphanedFiles()``.
-        public var orphanedFiles = 0
+        package var orphanedFiles = 0
 
         /// What was written while locked and not taken in yet.
-        public var open = OpenCompartment.Check()
+        package var open = OpenCompartment.Check()
 
         package init() {}
 
@@ -33,7 +33,7 @@ extension Vault {
         public var isIntact: Bool { isProtectedIntact && open.isIntact }
 
         /// As ``isIntact``, whatever the open compartment holds.
-        public var isProtectedIntact: Bool {
+        package var isProtectedIntact: Bool {
             damagedRecords == 0 && damagedFiles.isEmpty && !isRolledBack && arePagesWhole
         }
     }
@@ -115,7 +115,7 @@ extension Vault {
     /// - Returns: How many were removed.
     /// - Throws: `locked`, `damaged`, `readOnly`.
     @discardableResult
-    public func removeOrphanedFiles() throws(VaultError) -> Int {
+    package func removeOrphanedFiles() throws(VaultError) -> Int {
         let reader = try gate.enterWithReader()
         defer { gate.leave(returning: reader) }
         guard let folder = try home.openFolder(FileStore.folder) else { return 0 }

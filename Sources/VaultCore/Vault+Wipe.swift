@@ -2,7 +2,7 @@ package import Cryptography
 internal import DeviceOwner
 internal import KeyStores
 package import SecretMemory
-public import VaultFormat
+package import VaultFormat
 package import VaultStorage
 internal import SystemCalls
 
@@ -10,13 +10,13 @@ extension Vault {
     /// What a deliberate wipe did.
     public struct WipeReport: Sendable {
         /// Signed; nil when not even that could be written, and is made at the next start.
-        public let receipt: WipeReceipt?
+        package let receipt: WipeReceipt?
         /// Where it lies.
         public let receiptPath: String
         /// Whether everything is erased. Otherwise the next start continues.
         public let isFinished: Bool
         /// What happened, in words.
-        public let summary: String
+        package let summary: String
     }
 
     /// The key that will sign a receipt.
@@ -24,7 +24,7 @@ extension Vault {
         /// The public half, 66 hexadecimal digits.
         public let publicKey: String
         /// Where it comes from.
-        public let origin: WipeReceipt.KeyOrigin
+        package let origin: WipeReceipt.KeyOrigin
     }
 
     /// Destroys the vault: its keys first, in constant time, then everything else of it. Nothing brings it back but a
@@ -126,13 +126,13 @@ extension Vault {
     }
 
     /// The key that waits for a wipe; nil when there is none, so that one would be made then.
-    public var wipeReceiptKey: WipeReceiptKey? {
+    package var wipeReceiptKey: WipeReceiptKey? {
         get throws(VaultError) { try receiptKey(of: id) }
     }
 
     /// Whether the vault was destroyed or is being destroyed; for a process that has it open while another one destroys
     /// it.
-    public var isWiped: Bool {
+    package var isWiped: Bool {
         guard let file = try? home.openFile(HeaderFile.name, O_RDONLY, evenIfLinked: true) else {
             return Wipe.finished(in: home) != nil
         }
@@ -167,7 +167,7 @@ extension Vault {
     }
 
     /// Whether a vault's header lies at this place, readable or not.
-    public static func isVault(at path: String) -> Bool {
+    package static func isVault(at path: String) -> Bool {
         (try? HomeDirectory(path: path))?.exists(HeaderFile.name) ?? false
     }
 

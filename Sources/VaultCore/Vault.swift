@@ -27,7 +27,7 @@ public final class Vault: Sendable {
     /// The collection used when none is named.
     public static let defaultCollection = "default"
     /// The largest value that lies in a record of its own; larger ones are streamed into a file.
-    public static let largestInlineValue = RecordLimits.largestInlineValue
+    package static let largestInlineValue = RecordLimits.largestInlineValue
 
     /// Finds the vault in a folder; it starts locked. A wipe that was begun is finished first.
     /// - Parameters:

@@ -12,13 +12,13 @@ extension FallbackPolicy {
     ])
 
     /// Only what the owner knows: the passcode, and the phrase where no passcode is taken.
-    public static let strict = FallbackPolicy(known: [
+    package static let strict = FallbackPolicy(known: [
         Rule(.appPasscode, assurance: .keyBound),
         Rule(.recoveryPhrase, assurance: .keyBound, when: noPasscode),
     ])
 
     /// Biometrics first, then the device's passcode, within three days of the last passcode; then as ``strict``.
-    public static let convenient = FallbackPolicy(known: [
+    package static let convenient = FallbackPolicy(known: [
         Rule(.biometrics, assurance: .presence, withinHours: 72),
         Rule(.devicePasscode, assurance: .presence, when: noMatch, withinHours: 72),
         Rule(.appPasscode, assurance: .keyBound, when: noMatch),
@@ -26,7 +26,7 @@ extension FallbackPolicy {
     ])
 
     /// As ``convenient``, and whatever goes wrong the app gets the open compartment. The protected one stays locked.
-    public static let neverBlocks = FallbackPolicy(
+    package static let neverBlocks = FallbackPolicy(
         known: convenient.rules + [
             Rule(.openCompartment, assurance: .none, when: Set(FallbackCondition.allCases).subtracting([.requested]))
         ])
@@ -37,7 +37,7 @@ extension FallbackPolicy {
     private static let noPasscode: Set<FallbackCondition> = [.unavailable, .notEnrolled, .systemLockout, .requested]
 
     /// The policies that have a name.
-    public static let presets: [(name: String, policy: FallbackPolicy)] = [
+    package static let presets: [(name: String, policy: FallbackPolicy)] = [
         ("strict", .strict), ("convenient", .convenient), ("neverBlocks", .neverBlocks),
     ]
 

@@ -7,9 +7,9 @@ public struct FallbackPolicy: Sendable, Hashable {
         /// What it must prove at least; where it proves less it counts as unavailable.
         public let assurance: Assurance
         /// Why the step before may lead here. Empty for the first step, which needs no reason.
-        public let conditions: Set<FallbackCondition>
+        package let conditions: Set<FallbackCondition>
         /// Hours since the vault's passcode was last given, after which this step is not asked; nil for no end.
-        public let withinHours: UInt16?
+        package let withinHours: UInt16?
 
         /// What ``FallbackPolicy/init(_:)`` then checks.
         public init(
@@ -55,7 +55,7 @@ public struct FallbackPolicy: Sendable, Hashable {
     var takesNoProof: Bool { rules.contains { $0.step.isJudgedBySystem && $0.assurance == .none } }
 
     /// The rule of a step; nil where the policy does not name it.
-    public subscript(step: FallbackStep) -> Rule? { rules.first { $0.step == step } }
+    package subscript(step: FallbackStep) -> Rule? { rules.first { $0.step == step } }
 }
 
 extension FallbackPolicy.Rule {

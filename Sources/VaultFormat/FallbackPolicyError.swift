@@ -1,7 +1,7 @@
 /// What is wrong with a fallback policy, and where. Policies are no secrets, so it quotes what it found.
 public struct FallbackPolicyError: Error, Sendable, Hashable {
     /// The kind of mistake.
-    public enum Code: String, Sendable, Hashable, CaseIterable {
+    package enum Code: String, Sendable, Hashable, CaseIterable {
         /// Not one JSON text (RFC 8259), or one that is too large or too deep.
         case malformed = "malformed"
         /// Another type than the one that belongs here.
@@ -47,11 +47,11 @@ public struct FallbackPolicyError: Error, Sendable, Hashable {
     }
 
     /// The kind of mistake.
-    public let code: Code
+    package let code: Code
     /// Where, as `steps[1].when[0]`; for a text that is no JSON the byte's offset.
     public let place: String
     /// What stands there, printable and short; empty where nothing does.
-    public let found: String
+    package let found: String
 
     init(_ code: Code, at place: String, _ found: String = "") {
         self.code = code

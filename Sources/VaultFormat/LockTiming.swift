@@ -18,7 +18,7 @@ public struct LockTiming: Sendable, Hashable {
     }
 
     /// How long in the background until the vault locks; nil for relaunch and never.
-    public var duration: Duration? { seconds.map { .seconds($0) } }
+    package var duration: Duration? { seconds.map { .seconds($0) } }
 
     package static func after(seconds: UInt32) -> LockTiming { LockTiming(rawValue: min(seconds, .max - 2)) }
 

@@ -1,13 +1,13 @@
 /// When something happened: by the wall clock, for display only, and by the clock of one boot, which cannot be set.
-public struct LogMoment: Sendable, Hashable {
+package struct LogMoment: Sendable, Hashable {
     static let size = 32
 
     /// Milliseconds since 1970 by the clock of the machine.
-    public let time: Int64
+    package let time: Int64
     /// 16 bytes that name a boot.
-    public let bootID: [UInt8]
+    package let bootID: [UInt8]
     /// Milliseconds since that boot, sleep included.
-    public let bootMilliseconds: UInt64
+    package let bootMilliseconds: UInt64
 
     package init(time: Int64, bootID: [UInt8], bootMilliseconds: UInt64) {
         self.time = time
@@ -31,13 +31,13 @@ public struct LogMoment: Sendable, Hashable {
 }
 
 /// The plaintext of an entry: what happened and when. Never a secret, and never the name of a record.
-public struct LogEntry: Sendable, Hashable {
+package struct LogEntry: Sendable, Hashable {
     static let version: UInt8 = 1
 
     /// When.
-    public let moment: LogMoment
+    package let moment: LogMoment
     /// What.
-    public let event: SecurityEvent
+    package let event: SecurityEvent
 
     package init(moment: LogMoment, event: SecurityEvent) {
         self.moment = moment

@@ -56,10 +56,10 @@ package struct LogChain: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// Which segment lies before this one, so that the verifier knows where the kept part begins.
-public struct LogLink: Sendable, Hashable {
+package struct LogLink: Sendable, Hashable {
     package let chain: LogChain
     /// Index of that segment's first entry.
-    public let first: UInt64
+    package let first: UInt64
 
     package init(chain: LogChain, first: UInt64) {
         self.chain = chain

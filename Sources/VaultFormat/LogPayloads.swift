@@ -1,7 +1,7 @@
 /// Why and behind what a new chain begins.
-public struct LogRestart: Sendable, Hashable {
+package struct LogRestart: Sendable, Hashable {
     /// Why a chain was begun.
-    public enum Reason: UInt8, LogWord, Hashable {
+    package enum Reason: UInt8, LogWord, Hashable {
         /// There was no log: the vault is from before logs existed, or the log was removed.
         case nothingFound = 1
         /// There was a log, but its state was lost or damaged.
@@ -14,7 +14,7 @@ public struct LogRestart: Sendable, Hashable {
         case newKeys = 5
 
         /// Its stable word.
-        public var name: String {
+        package var name: String {
             switch self {
             case .nothingFound: "nothingFound"
             case .stateLost: "stateLost"
@@ -26,15 +26,15 @@ public struct LogRestart: Sendable, Hashable {
     }
 
     /// Why.
-    public let reason: Reason
+    package let reason: Reason
     /// The segment that is kept as the previous one; nil when nothing was there to keep.
     package let previous: LogLink?
     /// The index behind the last entry that it had.
-    public let found: UInt64
+    package let found: UInt64
     /// Wrong passcodes that the attempt ledger had counted at that time.
-    public let refused: UInt32
+    package let refused: UInt32
     /// Attempts that the ledger had burned and never checked.
-    public let unsettled: UInt32
+    package let unsettled: UInt32
     /// BLAKE3 of the previous segment up to its last entry, 32 bytes: with new keys only, because someone with the old
     /// ones could rewrite the past. Zeros else.
     package let digest: [UInt8]
@@ -55,9 +55,9 @@ public struct LogRestart: Sendable, Hashable {
 }
 
 /// What was not as the last writer left it.
-public struct LogAlteration: Sendable, Hashable {
+package struct LogAlteration: Sendable, Hashable {
     /// What was not as it was.
-    public enum Kind: UInt8, LogWord, Hashable {
+    package enum Kind: UInt8, LogWord, Hashable {
         /// The file with the newest entries was gone.
         case missing = 1
         /// It was another file, or its front was changed.
@@ -74,7 +74,7 @@ public struct LogAlteration: Sendable, Hashable {
         case keyReplaced = 7
 
         /// Its stable word.
-        public var name: String {
+        package var name: String {
             switch self {
             case .missing: "missing"
             case .replaced: "replaced"
@@ -88,11 +88,11 @@ public struct LogAlteration: Sendable, Hashable {
     }
 
     /// What.
-    public let kind: Kind
+    package let kind: Kind
     /// The segment that was set aside, where its front could be read.
     package let previous: LogLink?
     /// The entry where it was noticed.
-    public let position: UInt64
+    package let position: UInt64
 
     package init(kind: Kind, previous: LogLink?, position: UInt64) {
         self.kind = kind
@@ -102,11 +102,11 @@ public struct LogAlteration: Sendable, Hashable {
 }
 
 /// How a vault was opened, and what the attempt ledger had counted since the success before.
-public struct LogUnlock: Sendable, Hashable {
+package struct LogUnlock: Sendable, Hashable {
     /// How.
-    public let method: UnlockMethod
+    package let method: UnlockMethod
     /// Wrong passcodes since the success before.
-    public let refused: UInt32
+    package let refused: UInt32
 
     package init(method: UnlockMethod, refused: UInt32) {
         self.method = method
@@ -115,7 +115,7 @@ public struct LogUnlock: Sendable, Hashable {
 }
 
 /// Why a vault was locked.
-public enum LogLockReason: UInt8, LogWord, Hashable {
+package enum LogLockReason: UInt8, LogWord, Hashable {
     /// It was requested.
     case requested = 1
     /// Not used for a while.
@@ -144,7 +144,7 @@ public enum LogLockReason: UInt8, LogWord, Hashable {
     case clock = 13
 
     /// Its stable word.
-    public var name: String {
+    package var name: String {
         switch self {
         case .requested: "requested"
         case .idle: "idle"
@@ -164,7 +164,7 @@ public enum LogLockReason: UInt8, LogWord, Hashable {
 }
 
 /// A rule of the header, by its bit in the log.
-public enum LogRule: UInt8, Sendable, Hashable, CaseIterable {
+package enum LogRule: UInt8, Sendable, Hashable, CaseIterable {
     /// How many attempts there are.
     case attemptLimit = 0
     /// How long to wait between attempts.
@@ -189,7 +189,7 @@ public enum LogRule: UInt8, Sendable, Hashable, CaseIterable {
     case remember = 10
 
     /// The key of the setting, a stable word.
-    public var name: String {
+    package var name: String {
         switch self {
         case .attemptLimit: "attemptLimit"
         case .delays: "delays"
@@ -223,18 +223,18 @@ public enum LogRule: UInt8, Sendable, Hashable, CaseIterable {
 }
 
 /// Rules of the header.
-public struct LogRules: Sendable, Hashable, ExpressibleByArrayLiteral {
+package struct LogRules: Sendable, Hashable, ExpressibleByArrayLiteral {
     /// Which, in the order of their bits.
-    public let rules: [LogRule]
+    package let rules: [LogRule]
 
     /// Each once.
-    public init(_ rules: some Sequence<LogRule>) {
+    package init(_ rules: some Sequence<LogRule>) {
         let rules = Set(rules)
         self.rules = LogRule.allCases.filter(rules.contains)
     }
 
     /// Each once.
-    public init(arrayLiteral rules: LogRule...) { self.init(rules) }
+    package init(arrayLiteral rules: LogRule...) { self.init(rules) }
 
     /// Which rules differ.
     package init(from old: VaultPolicy, to new: VaultPolicy) {
@@ -252,7 +252,7 @@ public struct LogRules: Sendable, Hashable, ExpressibleByArrayLiteral {
 }
 
 /// How the key store's word about a vault was not as the vault is.
-public enum LogFloor: UInt8, LogWord, Hashable {
+package enum LogFloor: UInt8, LogWord, Hashable {
     /// It named a higher level.
     case lower = 1
     /// It named another vault.
@@ -261,7 +261,7 @@ public enum LogFloor: UInt8, LogWord, Hashable {
     case unreadable = 3
 
     /// Its stable word.
-    public var name: String {
+    package var name: String {
         switch self {
         case .lower: "lower"
         case .otherVault: "otherVault"
@@ -271,7 +271,7 @@ public enum LogFloor: UInt8, LogWord, Hashable {
 }
 
 /// A change of self-destruct, by its code.
-public enum LogSelfDestruct: UInt8, Sendable, Hashable, CaseIterable {
+package enum LogSelfDestruct: UInt8, Sendable, Hashable, CaseIterable {
     /// The countdown to enabling it began.
     case armed = 80
     /// It was turned on.
@@ -282,7 +282,7 @@ public enum LogSelfDestruct: UInt8, Sendable, Hashable, CaseIterable {
     case disabled = 83
 
     /// Its stable word.
-    public var name: String {
+    package var name: String {
         switch self {
         case .armed: "selfDestructArmed"
         case .enabled: "selfDestructEnabled"
@@ -293,14 +293,14 @@ public enum LogSelfDestruct: UInt8, Sendable, Hashable, CaseIterable {
 }
 
 /// A change of the identity's devices, by its code.
-public enum LogDeviceChange: UInt8, Sendable, Hashable, CaseIterable {
+package enum LogDeviceChange: UInt8, Sendable, Hashable, CaseIterable {
     /// A device was linked.
     case linked = 96
     /// A device was unlinked.
     case unlinked = 97
 
     /// Its stable word.
-    public var name: String {
+    package var name: String {
         switch self {
         case .linked: "deviceLinked"
         case .unlinked: "deviceUnlinked"
@@ -309,7 +309,7 @@ public enum LogDeviceChange: UInt8, Sendable, Hashable, CaseIterable {
 }
 
 /// A change of the identity, by its code.
-public enum LogIdentityChange: UInt8, Sendable, Hashable, CaseIterable {
+package enum LogIdentityChange: UInt8, Sendable, Hashable, CaseIterable {
     /// It was created.
     case created = 98
     /// Its keys were changed.
@@ -320,7 +320,7 @@ public enum LogIdentityChange: UInt8, Sendable, Hashable, CaseIterable {
     case deleted = 101
 
     /// Its stable word.
-    public var name: String {
+    package var name: String {
         switch self {
         case .created: "identityCreated"
         case .rotated: "identityRotated"

@@ -1,6 +1,6 @@
 /// Events that anyone can cause without a secret. Many in a row are written as few entries, so that a flood of them
 /// never pushes older entries out of the log.
-public enum UnprovenEvent: UInt8, Sendable, Hashable, CaseIterable {
+package enum UnprovenEvent: UInt8, Sendable, Hashable, CaseIterable {
     /// A wrong passcode.
     case refused = 0
     /// The same wrong passcode once more; it was not counted.
@@ -17,7 +17,7 @@ public enum UnprovenEvent: UInt8, Sendable, Hashable, CaseIterable {
     case rollbackReported = 6
 
     /// Its stable word.
-    public var name: String {
+    package var name: String {
         switch self {
         case .refused: "refused"
         case .repeated: "repeated"
@@ -41,13 +41,13 @@ public enum UnprovenEvent: UInt8, Sendable, Hashable, CaseIterable {
 ///
 /// The first sixteen have an entry each, then only those whose number is a power of two, and those that the ledger bounds: so
 /// at most half of a longer run is told by the state alone, and ends in an entry as soon as something else is written.
-public struct LogRun: Sendable, Hashable {
+package struct LogRun: Sendable, Hashable {
     static let eachUpTo: UInt32 = 16
 
     /// How many of each, by raw value.
     private var counts: [UInt32]
     /// When the run began: milliseconds since 1970 by the clock of the machine.
-    public let since: Int64
+    package let since: Int64
 
     /// An empty run that begins now.
     package init(since: Int64) {
@@ -56,10 +56,10 @@ public struct LogRun: Sendable, Hashable {
     }
 
     /// How many there were of it.
-    public subscript(kind: UnprovenEvent) -> UInt32 { counts[Int(kind.rawValue)] }
+    package subscript(kind: UnprovenEvent) -> UInt32 { counts[Int(kind.rawValue)] }
 
     /// How many there were in all.
-    public var total: UInt32 { counts.reduce(0) { $0 &+ $1 } }
+    package var total: UInt32 { counts.reduce(0) { $0 &+ $1 } }
 
     package mutating func add(_ kind: UnprovenEvent) {
         guard total < .max else { return }

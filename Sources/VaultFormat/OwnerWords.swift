@@ -54,7 +54,7 @@ public enum OwnerPrompt: Sendable, Hashable {
     package var text: String { coded.text }
 
     /// Whether an answer is waited for.
-    public var needsAnswer: Bool {
+    package var needsAnswer: Bool {
         switch self {
         case .hidden, .shown: true
         case .information, .problem: false

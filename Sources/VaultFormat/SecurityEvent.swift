@@ -2,7 +2,7 @@
 ///
 /// This file has everything that an event is but its texts: its case, then number, word and fields, then how it
 /// is read. The document of the format and the second reader have the same table, which the tests compare.
-public enum SecurityEvent: Sendable, Hashable {
+package enum SecurityEvent: Sendable, Hashable {
     /// The vault was made, and its log with it. Only ever the first entry of a chain.
     case created
     /// A new chain was begun in a vault that exists.
@@ -185,10 +185,10 @@ extension SecurityEvent {
     package var code: UInt8 { form.code }
 
     /// Its stable word, for programs; the manual lists them.
-    public var name: String { form.name }
+    package var name: String { form.name }
 
     /// A fact of an event.
-    public enum Value: Sendable, Hashable {
+    package enum Value: Sendable, Hashable {
         /// A number.
         case number(UInt64)
         /// One of the words that the manual lists, or hexadecimal digits.
@@ -202,16 +202,16 @@ extension SecurityEvent {
     }
 
     /// A fact and what it is called.
-    public struct Detail: Sendable, Hashable {
+    package struct Detail: Sendable, Hashable {
         /// A stable word.
-        public let name: String
+        package let name: String
         /// The fact.
-        public let value: Value
+        package let value: Value
     }
 
     /// What belongs to it, for programs.
-    public var details: [Detail] { form.fields.flatMap(\.details) }
+    package var details: [Detail] { form.fields.flatMap(\.details) }
 
     /// The fact of this name.
-    public subscript(name: String) -> Value? { details.first { $0.name == name }?.value }
+    package subscript(name: String) -> Value? { details.first { $0.name == name }?.value }
 }

@@ -25,7 +25,7 @@ public struct VaultPolicy: Sendable, Hashable {
     public var fallback = FallbackPolicy.strict
 
     /// The rules of a new vault, and those installed when a header's own cannot be trusted any more.
-    public static let standard = VaultPolicy(
+    package static let standard = VaultPolicy(
         attemptLimit: 5, delays: [0, 0, 30, 60, 300, 900, 1800, 3600], selfDestruct: false,
         lockTiming: .immediately, collectionMinima: [:])
 

@@ -1,5 +1,5 @@
 /// Why a vault is destroyed.
-public enum WipeCause: UInt8, Sendable, Hashable, CaseIterable {
+package enum WipeCause: UInt8, Sendable, Hashable, CaseIterable {
     /// Wrong passcodes reached the limit while self-destruct was on.
     case attempts = 1
     /// The user asked for it.

@@ -2,9 +2,9 @@
 ///
 /// Text with one fact in each line, in a fixed order: equal receipts have equal bytes. It says what its maker found; a
 /// program of the same user could have told another story before the signature was made.
-public struct WipeReceipt: Sendable, Hashable {
+package struct WipeReceipt: Sendable, Hashable {
     /// Where the signing key comes from.
-    public enum KeyOrigin: String, Sendable, Hashable, CaseIterable {
+    package enum KeyOrigin: String, Sendable, Hashable, CaseIterable {
         /// Made when self-destruct was switched on; its public half was shown then.
         case enabled = "enabled"
         /// Made for this receipt, because there was none.
@@ -12,19 +12,19 @@ public struct WipeReceipt: Sendable, Hashable {
     }
 
     /// Which vault it was.
-    public let vault: VaultID
+    package let vault: VaultID
     /// Why it was destroyed.
-    public let cause: WipeCause
+    package let cause: WipeCause
     /// Milliseconds since 1970 by the machine's clock, which is not authenticated.
-    public let begun: UInt64
+    package let begun: UInt64
     /// The same, when all targets had been looked at.
-    public let ended: UInt64
+    package let ended: UInt64
     /// Every target and what became of it, in the order of erasing.
     package let items: [WipeItem]
     /// Names in the folder that are not the vault's; left alone.
     package let strangers: UInt32
     /// Where the signing key comes from.
-    public let keyOrigin: KeyOrigin
+    package let keyOrigin: KeyOrigin
     /// The public half of the signing key: a compressed P-256 point, 33 bytes.
     package let key: [UInt8]
     /// ECDSA over SHA-256, r then s, 64 bytes; empty while it is not signed.
@@ -35,7 +35,7 @@ public struct WipeReceipt: Sendable, Hashable {
     static let firstLine = "holdfast wipe receipt 1"
 
     /// What no receipt can prove.
-    public static let notClaimed = [
+    package static let notClaimed = [
         "copies and backups of the vault, wherever they are",
         "what disks, flash memory, file systems and snapshots keep of overwritten and removed blocks",
         "memory, swap and hibernation images of this machine",
@@ -58,10 +58,10 @@ public struct WipeReceipt: Sendable, Hashable {
     }
 
     /// Whether nothing is left to be erased.
-    public var isComplete: Bool { items.allSatisfy(\.result.isFinal) }
+    package var isComplete: Bool { items.allSatisfy(\.result.isFinal) }
 
     /// The public half of the signing key in hexadecimal, as it is shown.
-    public var publicKey: String { Hexadecimal.encode(key) }
+    package var publicKey: String { Hexadecimal.encode(key) }
 
     /// The bytes that the signature covers: every line before its own.
     package var signedBytes: [UInt8] {

@@ -1,13 +1,13 @@
-public import VaultFormat
+package import VaultFormat
 
 /// One entry of the security log, proved to be what was written.
-public struct SecurityLogEntry: Sendable, Hashable {
+package struct SecurityLogEntry: Sendable, Hashable {
     /// Its place in the log, counted from 0; a log that was begun anew counts anew.
-    public let index: UInt64
+    package let index: UInt64
     /// What happened.
-    public let event: SecurityEvent
+    package let event: SecurityEvent
     /// When.
-    public let moment: LogMoment
+    package let moment: LogMoment
 
     package init(index: UInt64, _ entry: LogEntry) {
         self.index = index
@@ -17,40 +17,40 @@ public struct SecurityLogEntry: Sendable, Hashable {
 }
 
 /// Something in the log that is not as it was written.
-public struct SecurityLogFinding: Sendable, Hashable {
+package struct SecurityLogFinding: Sendable, Hashable {
     /// What kind of thing, for programs.
-    public struct Kind: Sendable, Hashable, CustomStringConvertible {
+    package struct Kind: Sendable, Hashable, CustomStringConvertible {
         /// A stable word.
-        public let description: String
+        package let description: String
         private init(_ description: String) { self.description = description }
 
         /// Of a finding that another process made; a word that is new to this build stays what it is.
         package init(word: String) { self.init(word) }
 
         /// Entries were changed.
-        public static let changed = Kind("changed")
+        package static let changed = Kind("changed")
         /// Entries are not there.
-        public static let missing = Kind("missing")
+        package static let missing = Kind("missing")
         /// Something stands before or behind an entry that no writer wrote.
-        public static let inserted = Kind("inserted")
+        package static let inserted = Kind("inserted")
         /// The newest entries were taken away.
-        public static let cut = Kind("cut")
+        package static let cut = Kind("cut")
         /// The state is not that of the log.
-        public static let state = Kind("state")
+        package static let state = Kind("state")
         /// The log was lost and begun anew.
-        public static let restarted = Kind("restarted")
+        package static let restarted = Kind("restarted")
         /// Entries were sealed to a key that is not the vault's, by someone who can append to the log.
-        public static let unreadable = Kind("unreadable")
+        package static let unreadable = Kind("unreadable")
         /// An entry says that the files had been altered.
-        public static let altered = Kind("altered")
+        package static let altered = Kind("altered")
     }
 
     /// What kind of thing.
-    public let kind: Kind
+    package let kind: Kind
     /// The index of the first entry concerned.
-    public let position: UInt64
+    package let position: UInt64
     /// In words.
-    public let text: String
+    package let text: String
 
     package init(_ kind: Kind, at position: UInt64, _ text: String) {
         self.kind = kind
@@ -73,17 +73,17 @@ public struct SecurityLogFinding: Sendable, Hashable {
 }
 
 /// What the log holds and whether it is whole.
-public struct SecurityLogReport: Sendable, Hashable {
+package struct SecurityLogReport: Sendable, Hashable {
     /// The entries that are kept, oldest first.
-    public internal(set) var entries: [SecurityLogEntry] = []
+    package internal(set) var entries: [SecurityLogEntry] = []
     /// What is not as it was written, in the order of the log.
-    public internal(set) var findings: [SecurityLogFinding] = []
+    package internal(set) var findings: [SecurityLogFinding] = []
     /// What is worth saying and no damage.
-    public internal(set) var notes: [String] = []
+    package internal(set) var notes: [String] = []
 
     /// Everything that was written and not rotated away is there and unchanged. A log that was put back to an older
     /// state together with its state file cannot be told from that.
-    public var isIntact: Bool { findings.isEmpty }
+    package var isIntact: Bool { findings.isEmpty }
 
     init() {}
 

@@ -23,8 +23,7 @@ extension AppleBackends {
 
         private var settings: VaultSettings {
             var settings = VaultSettings.costsForTests()
-            settings.shareStores = { _ in ShareStores([KeychainShares()], floors: []) }
-            settings.armsOwner = true
+            settings.ownerStores = { _ in KeyStores([KeychainStore()]) }
             return settings
         }
 

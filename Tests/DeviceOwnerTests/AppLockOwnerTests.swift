@@ -29,10 +29,9 @@ import VaultStorage
         /// A lock in front of it, as an app has one.
         func lock(_ authenticator: OwnerAuthenticator, tpm: TPMLocation? = nil) throws -> AppLock {
             var settings = VaultSettings.costsForTests()
-            settings.shareStores = { home in
-                tpm.map { ShareStores([TPMShares(at: $0)], floors: []) } ?? .files(in: home + "/shares")
+            settings.ownerStores = { home in
+                KeyStores(tpm.map { [TPMKeyStore(at: $0)] } ?? [FileKeyStore(in: home + "/shares")])
             }
-            settings.armsOwner = true
             return AppLock(
                 vault: try Vault(at: path, settings: settings),
                 settings: LockSettings(isEnabled: true, timing: .immediately), authenticator: authenticator)
@@ -117,7 +116,7 @@ import VaultStorage
         let fingers = Mutex<[OwnerFinger]>([])
         let prompts = OwnerPrompts(
             show: { if $0 == .touch { try? sensor.touch("SCAN anna") } },
-            finger: { finger in fingers.withLock { $0.append(finger) } })
+            onFinger: { finger in fingers.withLock { $0.append(finger) } })
         #expect(await ask(lock, .biometrics, prompts) == "open")
         #expect(fingers.withLock { $0 } == [.rightIndex])
         #expect(lock.vault.isUnlocked)

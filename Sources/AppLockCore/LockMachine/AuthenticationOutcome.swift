@@ -1,7 +1,7 @@
-public import VaultFormat
+package import VaultFormat
 
 /// How an authentication ended. Only ``unlocked(by:)`` carries on; everything else leaves things as they are.
-public enum AuthenticationOutcome: Sendable, Hashable {
+package enum AuthenticationOutcome: Sendable, Hashable {
     /// The secret was right and opened a key; nil where nobody was asked.
     case unlocked(by: UnlockMethod?)
     /// A secret was checked and is wrong. The next one is taken after so long, zero for at once; `remaining`

@@ -1,13 +1,13 @@
-public import VaultCore
+package import VaultCore
 
 extension BootInstant {
     /// How long after an earlier instant this one is; nil when the two do not compare: another boot, or the wrong order.
-    public func duration(since earlier: BootInstant) -> Duration? {
+    package func duration(since earlier: BootInstant) -> Duration? {
         milliseconds(since: earlier).map { .milliseconds($0) }
     }
 
     /// A later instant of the same boot, whole milliseconds later, rounded up; this one for a duration below zero.
-    public func advanced(by duration: Duration) -> BootInstant {
+    package func advanced(by duration: Duration) -> BootInstant {
         let (seconds, attoseconds) = duration.components
         guard seconds >= 0, attoseconds >= 0 else { return self }
         let (whole, isTooLong) = UInt64(seconds).multipliedReportingOverflow(by: 1000)

@@ -28,5 +28,5 @@ public enum LockReason: String, Sendable, Hashable, CaseIterable {
     case keysGone = "keysGone"
 
     /// Whether a secret that was copied goes with the lock. Who leaves the app may be on the way to where it is pasted.
-    public var endsCopies: Bool { self != .background && self != .minimised }
+    package var endsCopies: Bool { self != .background && self != .minimised }
 }

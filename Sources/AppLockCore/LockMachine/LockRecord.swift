@@ -1,7 +1,7 @@
-public import VaultFormat
+package import VaultFormat
 
 /// One thing that happened to the lock, for observers and the security log. Nothing in it is secret.
-public enum LockRecord: Sendable, Hashable {
+package enum LockRecord: Sendable, Hashable {
     /// Shut, and by what.
     case locked(LockReason)
     /// Opened, and by what; nil where nobody was asked.

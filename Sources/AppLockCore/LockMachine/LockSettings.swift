@@ -1,13 +1,13 @@
-public import VaultFormat
+package import VaultFormat
 
 /// What the user chose about the app lock.
 public struct LockSettings: Sendable, Hashable {
     /// Whether the app lock is on (settings key `padlock`). Off until the user switches it on.
     public var isEnabled: Bool
     /// How long the app may be away before it locks.
-    public var timing: LockTiming
+    package var timing: LockTiming
     /// What locks at once, whatever the timing.
-    public var triggers: LockTriggers
+    package var triggers: LockTriggers
 
     /// Settings as chosen; the triggers are those that every app should have, unless it says otherwise.
     package init(isEnabled: Bool, timing: LockTiming, triggers: LockTriggers = .standard) {

@@ -1,4 +1,4 @@
-public import DeviceOwner
+package import DeviceOwner
 public import SecretMemory
 internal import Synchronization
 public import VaultFormat
@@ -20,14 +20,25 @@ public struct OwnerPrompts: Sendable {
     ///   - reason: Why the owner is asked, where the system's own prompt shows that.
     ///   - begin: Which step is asked for now, of ``AppLock/unlock(_:)-(OwnerPrompts)``: one may lead to the next.
     ///   - show: What a sensor has to say: touch it, once more, not in the middle.
-    ///   - finger: Which finger the sensor waits for, where it waits for one.
+    ///   - finger: Which finger the sensor waits for, in words, where it waits for one.
     ///   - answer: Shows a prompt of the account password check, and returns what the user typed if an answer is
     ///     needed; nil if the user cancelled. Without one, whatever asks for an answer is cancelled.
     public init(
         reason: String? = nil,
         begin: @escaping @Sendable (OwnerStep) -> Void = { _ in },
         show: @escaping @Sendable (OwnerGuidance) -> Void = { _ in },
-        finger: @escaping @Sendable (OwnerFinger) -> Void = { _ in },
+        finger: @escaping @Sendable (String) -> Void = { _ in },
+        answer: @escaping @Sendable (OwnerPrompt) async -> SecretBytes? = { _ in nil }
+    ) {
+        self.init(reason: reason, begin: begin, show: show, onFinger: { finger($0.words) }, answer: answer)
+    }
+
+    /// As above, with the finger itself.
+    package init(
+        reason: String? = nil,
+        begin: @escaping @Sendable (OwnerStep) -> Void = { _ in },
+        show: @escaping @Sendable (OwnerGuidance) -> Void = { _ in },
+        onFinger finger: @escaping @Sendable (OwnerFinger) -> Void,
         answer: @escaping @Sendable (OwnerPrompt) async -> SecretBytes? = { _ in nil }
     ) {
         self.reason = reason

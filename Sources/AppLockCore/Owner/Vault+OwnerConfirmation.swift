@@ -8,7 +8,7 @@ public import VaultStorage
 
 extension VaultError.Code {
     /// The check by the system ran, but did not match the device owner.
-    public static let notConfirmed = VaultError.Code(.notConfirmed)
+    package static let notConfirmed = VaultError.Code(.notConfirmed)
     /// The owner turned away. Never counted, and never a way down.
     public static let cancelled = VaultError.Code(.cancelled)
     /// The prompt timed out.
@@ -16,11 +16,11 @@ extension VaultError.Code {
     /// The system cannot ask its owner: no sensor, no rules for it.
     public static let ownerUnavailable = VaultError.Code(.ownerUnavailable)
     /// Nothing is set up for it.
-    public static let ownerNotEnrolled = VaultError.Code(.ownerNotEnrolled)
+    package static let ownerNotEnrolled = VaultError.Code(.ownerNotEnrolled)
     /// The system has locked it out for now.
-    public static let ownerLockedOut = VaultError.Code(.ownerLockedOut)
+    package static let ownerLockedOut = VaultError.Code(.ownerLockedOut)
     /// Another program uses the sensor.
-    public static let ownerBusy = VaultError.Code(.ownerBusy)
+    package static let ownerBusy = VaultError.Code(.ownerBusy)
 }
 
 extension Vault {

@@ -31,55 +31,55 @@ extension IdentityError.Code {
     }
 
     /// This device has no account. Create, recover or link one.
-    public static let noAccount = IdentityError.Code(.noAccount)
+    package static let noAccount = IdentityError.Code(.noAccount)
     /// This device has an account already, or one that the server has not confirmed yet; nothing was changed.
-    public static let accountExists = IdentityError.Code(.accountExists)
+    package static let accountExists = IdentityError.Code(.accountExists)
     /// There is no session, or it is over. Open one.
-    public static let noSession = IdentityError.Code(.noSession)
+    package static let noSession = IdentityError.Code(.noSession)
     /// The server refused; ``IdentityError/failure`` has its code. Its refusals are not signed, so nothing was erased because
     /// of one.
     public static let refused = IdentityError.Code(.refused)
     /// The server could not be reached, or did not answer in time. Try again later.
-    public static let unreachable = IdentityError.Code(.unreachable)
+    package static let unreachable = IdentityError.Code(.unreachable)
     /// Something other than the server refused: a proxy, a firewall's page, another site at this address. The reason
     /// names the address and what answered. Nothing was erased because of it.
-    public static let notTheServer = IdentityError.Code(.notTheServer)
+    package static let notTheServer = IdentityError.Code(.notTheServer)
     /// The answer is not the server's: malformed, signed with an unknown key, or for another request.
-    public static let invalidReply = IdentityError.Code(.invalidReply)
+    package static let invalidReply = IdentityError.Code(.invalidReply)
     /// The answer was signed with a key that is not known to be the server's. Do not accept another key unless the server's
     /// operator publishes it.
-    public static let unknownServerKey = IdentityError.Code(.unknownServerKey)
+    package static let unknownServerKey = IdentityError.Code(.unknownServerKey)
     /// Whether the server did it is not known yet. The next operation finds out first; nothing is lost.
     public static let undecided = IdentityError.Code(.undecided)
     /// The server accepts neither of this device's keys. All keys are kept; recover the identity, or erase it if the user
     /// meant to leave.
     public static let chainUnknown = IdentityError.Code(.chainUnknown)
     /// A key is in a chip that cannot be used now. Try again where the chip answers.
-    public static let keyUnavailable = IdentityError.Code(.keyUnavailable)
+    package static let keyUnavailable = IdentityError.Code(.keyUnavailable)
     /// Nothing authorises this device's keys any more. Recover the identity with its recovery phrase.
-    public static let keysLost = IdentityError.Code(.keysLost)
+    package static let keysLost = IdentityError.Code(.keysLost)
     /// The store of the credentials is locked. Unlock the vault and try again.
     public static let locked = IdentityError.Code(.locked)
     /// The store of the credentials failed; the reason has its words.
-    public static let storage = IdentityError.Code(.storage)
+    package static let storage = IdentityError.Code(.storage)
     /// The stored credentials are not what was written. Restore a backup, or recover the identity.
-    public static let damaged = IdentityError.Code(.damaged)
+    package static let damaged = IdentityError.Code(.damaged)
     /// The credentials were stored by a newer version. Use that version.
-    public static let newerVersion = IdentityError.Code(.newerVersion)
+    package static let newerVersion = IdentityError.Code(.newerVersion)
     /// The credentials or a request are larger than allowed.
-    public static let tooLarge = IdentityError.Code(.tooLarge)
+    package static let tooLarge = IdentityError.Code(.tooLarge)
     /// The link container cannot be read, belongs to another identity, or is this device's own.
-    public static let invalidContainer = IdentityError.Code(.invalidContainer)
+    package static let invalidContainer = IdentityError.Code(.invalidContainer)
     /// The recovery phrase cannot be read, or is not this identity's.
-    public static let wrongPhrase = IdentityError.Code(.wrongPhrase)
+    package static let wrongPhrase = IdentityError.Code(.wrongPhrase)
     /// The address of the server cannot be read, or is not safe.
-    public static let invalidAddress = IdentityError.Code(.invalidAddress)
+    package static let invalidAddress = IdentityError.Code(.invalidAddress)
     /// The application's data cannot be sent.
-    public static let invalidData = IdentityError.Code(.invalidData)
+    package static let invalidData = IdentityError.Code(.invalidData)
     /// A cryptographic library failed.
-    public static let cryptography = IdentityError.Code(.cryptography)
+    package static let cryptography = IdentityError.Code(.cryptography)
     /// Not enough memory, locked or ordinary.
-    public static let outOfMemory = IdentityError.Code(.outOfMemory)
+    package static let outOfMemory = IdentityError.Code(.outOfMemory)
     /// Something failed that has no code; the reason names what kind of error it was. Report it.
-    public static let unexpected = IdentityError.Code(.unexpected)
+    package static let unexpected = IdentityError.Code(.unexpected)
 }

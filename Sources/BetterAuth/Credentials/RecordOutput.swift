@@ -15,7 +15,7 @@ extension RecordOutput where Self: ~Copyable {
 
     mutating func time(_ time: Timestamp) { integer(UInt64(time.milliseconds)) }
 
-    mutating func text(_ text: some CESRText) { text.withRawBytes { raw($0) } }
+    mutating func text(_ text: some CESRValue) { text.withRawBytes { raw($0) } }
 
     private mutating func count(_ count: Int) {
         byte(UInt8(truncatingIfNeeded: count >> 16))

@@ -34,7 +34,7 @@ final class RecordReader {
         return time
     }
 
-    func text<T: CESRText>() throws -> T {
+    func text<T: CESRValue>() throws -> T {
         guard let text = try next(T.rawSize, { T(raw: $0) }) else { throw RecordReader.damaged }
         return text
     }

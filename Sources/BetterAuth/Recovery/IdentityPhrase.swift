@@ -9,7 +9,7 @@ public import SecretMemory
 public struct IdentityPhrase: ~Copyable {
     private let text: SecretBytes
     /// Whether it has the example app's form.
-    public let isForeign: Bool
+    package let isForeign: Bool
 
     /// Words of the example app's phrases.
     static let foreignWordCount = 23

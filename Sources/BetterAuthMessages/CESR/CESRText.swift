@@ -3,18 +3,22 @@
 ///
 /// Every value has one text. Peers accept several, because they drop the lead bytes unread; we refuse the others.
 public protocol CESRText: Sendable, Hashable, CustomStringConvertible {
+    /// Reads a text; nil unless it is the one spelling of a value.
+    init?(text: RawSpan)
+    /// Lends the text.
+    func withText<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R
+}
+
+/// A ``CESRText`` with its sizes and its raw value.
+package protocol CESRValue: CESRText {
     /// Characters of the text.
     static var textSize: Int { get }
     /// Bytes of the raw value.
     static var rawSize: Int { get }
-    /// Reads a text; nil unless it is the one spelling of a value.
-    init?(text: RawSpan)
     /// Takes a raw value; nil for another size, and for values that no such thing has.
     init?(raw: RawSpan)
     /// Lends the raw value.
     func withRawBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R
-    /// Lends the text.
-    func withText<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R
 }
 
 extension CESRText {
@@ -28,12 +32,14 @@ extension CESRText {
     public var description: String {
         withText { text in unsafe text.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) } }
     }
+}
 
+extension CESRValue {
     /// The raw value as an array.
-    public var rawBytes: [UInt8] { withRawBytes { $0.copied } }
+    package var rawBytes: [UInt8] { withRawBytes { $0.copied } }
 
     /// The text as an array.
-    public var textBytes: [UInt8] { withText { $0.copied } }
+    package var textBytes: [UInt8] { withText { $0.copied } }
 }
 
 /// Room for the largest text, in whole blocks, and the byte that the encoder reads behind its input.

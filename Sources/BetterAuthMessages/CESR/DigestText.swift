@@ -1,11 +1,11 @@
 /// A BLAKE3-256 digest: `E` and 43 characters (protocol.md 2.2).
 ///
 /// Compared exactly; peers that ignore letter case accept digests of other values.
-public struct DigestText: CESRText {
+public struct DigestText: CESRText, CESRValue {
     /// Characters of the text.
-    public static let textSize = CESRForm.digest.textSize
+    package static let textSize = CESRForm.digest.textSize
     /// Bytes of the raw value.
-    public static let rawSize = CESRForm.digest.rawSize
+    package static let rawSize = CESRForm.digest.rawSize
 
     private let storage: Words4
 
@@ -17,7 +17,7 @@ public struct DigestText: CESRText {
     }
 
     /// Takes a raw value; nil for another size.
-    public init?(raw: RawSpan) {
+    package init?(raw: RawSpan) {
         guard raw.byteCount == Self.rawSize else { return nil }
         guard let words = unsafe raw.withUnsafeBytes({ unsafe $0.baseAddress.map { unsafe Words4($0) } }) else {
             return nil
@@ -37,7 +37,7 @@ public struct DigestText: CESRText {
     }
 
     /// Lends the raw value.
-    public func withRawBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    package func withRawBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         try unsafe storage.withBytes { bytes throws(E) in try unsafe body(RawSpan(_unsafeBytes: bytes)) }
     }
 

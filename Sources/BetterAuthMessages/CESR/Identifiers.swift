@@ -7,26 +7,10 @@ public protocol DigestIdentifier: CESRText {
 }
 
 extension DigestIdentifier {
-    /// Characters of the text.
-    public static var textSize: Int { DigestText.textSize }
-    /// Bytes of the raw value.
-    public static var rawSize: Int { DigestText.rawSize }
-
     /// Reads a text; nil unless it is the one spelling of a value.
     public init?(text: RawSpan) {
         guard let digest = DigestText(text: text) else { return nil }
         self.init(digest)
-    }
-
-    /// Takes a raw value; nil for another size.
-    public init?(raw: RawSpan) {
-        guard let digest = DigestText(raw: raw) else { return nil }
-        self.init(digest)
-    }
-
-    /// Lends the raw value.
-    public func withRawBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
-        try digest.withRawBytes(body)
     }
 
     /// Lends the text.
@@ -35,8 +19,26 @@ extension DigestIdentifier {
     }
 }
 
+extension CESRValue where Self: DigestIdentifier {
+    /// Characters of the text.
+    package static var textSize: Int { DigestText.textSize }
+    /// Bytes of the raw value.
+    package static var rawSize: Int { DigestText.rawSize }
+
+    /// Takes a raw value; nil for another size.
+    package init?(raw: RawSpan) {
+        guard let digest = DigestText(raw: raw) else { return nil }
+        self.init(digest)
+    }
+
+    /// Lends the raw value.
+    package func withRawBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+        try digest.withRawBytes(body)
+    }
+}
+
 /// Names an account for ever: the digest of its first device's key, rotation hash and recovery hash.
-public struct IdentityID: DigestIdentifier {
+public struct IdentityID: DigestIdentifier, CESRValue {
     /// What it consists of.
     public let digest: DigestText
     /// Gives a digest this meaning.
@@ -44,7 +46,7 @@ public struct IdentityID: DigestIdentifier {
 }
 
 /// Names a device for ever: the digest of its first key and rotation hash.
-public struct DeviceID: DigestIdentifier {
+public struct DeviceID: DigestIdentifier, CESRValue {
     /// What it consists of.
     public let digest: DigestText
     /// Gives a digest this meaning.
@@ -52,15 +54,15 @@ public struct DeviceID: DigestIdentifier {
 }
 
 /// Commits to the next key of a chain: the digest of its public key's text.
-public struct RotationHash: DigestIdentifier {
+package struct RotationHash: DigestIdentifier, CESRValue {
     /// What it consists of.
-    public let digest: DigestText
+    package let digest: DigestText
     /// Gives a digest this meaning.
-    public init(_ digest: DigestText) { self.digest = digest }
+    package init(_ digest: DigestText) { self.digest = digest }
 }
 
 /// Commits to the recovery key: the digest of its public key's text.
-public struct RecoveryHash: DigestIdentifier {
+public struct RecoveryHash: DigestIdentifier, CESRValue {
     /// What it consists of.
     public let digest: DigestText
     /// Gives a digest this meaning.

@@ -1,11 +1,11 @@
 /// 128 random bits: `0A` and 22 characters (protocol.md 2.2).
 ///
 /// The protocol calls three things a nonce: a request's, the session challenge, and the replay key of an access request.
-public struct NonceText: CESRText {
+public struct NonceText: CESRText, CESRValue {
     /// Characters of the text.
-    public static let textSize = CESRForm.nonce.textSize
+    package static let textSize = CESRForm.nonce.textSize
     /// Bytes of the raw value.
-    public static let rawSize = CESRForm.nonce.rawSize
+    package static let rawSize = CESRForm.nonce.rawSize
 
     private let storage: SIMD16<UInt8>
 
@@ -19,7 +19,7 @@ public struct NonceText: CESRText {
     }
 
     /// Takes a raw value; nil for another size.
-    public init?(raw: RawSpan) {
+    package init?(raw: RawSpan) {
         guard raw.byteCount == Self.rawSize else { return nil }
         storage = unsafe raw.unsafeLoadUnaligned(as: SIMD16<UInt8>.self)
     }
@@ -36,7 +36,7 @@ public struct NonceText: CESRText {
     }
 
     /// Lends the raw value.
-    public func withRawBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    package func withRawBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         try unsafe withUnsafeBytes(of: storage) { bytes throws(E) in try unsafe body(RawSpan(_unsafeBytes: bytes)) }
     }
 

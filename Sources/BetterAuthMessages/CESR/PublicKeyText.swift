@@ -1,11 +1,11 @@
 /// A compressed P-256 public key: `1AAI` and 44 characters (protocol.md 2.2; SEC 1, section 2.3.3).
 ///
 /// The x coordinate is below the field's prime. Whether it lies on the curve shows when a verifier imports it.
-public struct PublicKeyText: CESRText {
+public struct PublicKeyText: CESRText, CESRValue {
     /// Characters of the text.
-    public static let textSize = CESRForm.publicKey.textSize
+    package static let textSize = CESRForm.publicKey.textSize
     /// Bytes of the raw value.
-    public static let rawSize = CESRForm.publicKey.rawSize
+    package static let rawSize = CESRForm.publicKey.rawSize
 
     private let x: Words4
     /// 02 or 03.
@@ -22,7 +22,7 @@ public struct PublicKeyText: CESRText {
     }
 
     /// Takes a compressed point; nil for another size, another first byte than 02 or 03, and an x out of range.
-    public init?(raw: RawSpan) {
+    package init?(raw: RawSpan) {
         guard raw.byteCount == Self.rawSize else { return nil }
         let parts = unsafe raw.withUnsafeBytes { bytes in
             unsafe bytes.baseAddress.map { unsafe ($0.load(as: UInt8.self), Words4($0 + 1)) }
@@ -41,7 +41,7 @@ public struct PublicKeyText: CESRText {
     }
 
     /// Lends the compressed point.
-    public func withRawBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    package func withRawBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         // One byte, then 32: laid out by hand, since a tuple of both would have a gap.
         var point = (Words4(), UInt64())
         return try unsafe withUnsafeMutableBytes(of: &point) { target throws(E) -> R in

@@ -2,11 +2,11 @@
 ///
 /// Both r and s are at least 1 and below the order of the curve. A high s is accepted, so one message has many signatures:
 /// a signature must never serve as a replay key.
-public struct SignatureText: CESRText {
+public struct SignatureText: CESRText, CESRValue {
     /// Characters of the text.
-    public static let textSize = CESRForm.signature.textSize
+    package static let textSize = CESRForm.signature.textSize
     /// Bytes of the raw value.
-    public static let rawSize = CESRForm.signature.rawSize
+    package static let rawSize = CESRForm.signature.rawSize
 
     private let storage: Words8
 
@@ -19,7 +19,7 @@ public struct SignatureText: CESRText {
     }
 
     /// Takes a raw value; nil for another size, and for numbers out of range.
-    public init?(raw: RawSpan) {
+    package init?(raw: RawSpan) {
         guard raw.byteCount == Self.rawSize else { return nil }
         guard let words = unsafe raw.withUnsafeBytes({ unsafe $0.baseAddress.map { unsafe Words8($0) } }) else {
             return nil
@@ -29,7 +29,7 @@ public struct SignatureText: CESRText {
     }
 
     /// Lends the raw value.
-    public func withRawBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+    package func withRawBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         try unsafe storage.withBytes { bytes throws(E) in try unsafe body(RawSpan(_unsafeBytes: bytes)) }
     }
 

@@ -1,7 +1,7 @@
 /// Why bytes of a peer are not a message of the protocol: what is wrong and where, never the contents (BA101).
 public struct MessageError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong.
-    public enum Reason: String, Sendable, Hashable, CaseIterable {
+    package enum Reason: String, Sendable, Hashable, CaseIterable {
         /// More bytes than a message may have (65,536); nothing was read.
         case tooLarge = "tooLarge"
         /// The bytes end inside the message.
@@ -47,11 +47,11 @@ public struct MessageError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// What is wrong.
-    public let reason: Reason
+    package let reason: Reason
     /// The member, as a path of names that the protocol defines: `request.authentication.device`.
     public let place: String
     /// Bytes from the start of what was parsed.
-    public let offset: Int
+    package let offset: Int
 
     init(_ reason: Reason, _ place: String, at offset: Int) {
         self.reason = reason

@@ -2,7 +2,7 @@
 extension MessageReader {
     /// The member's name, then its value, a text of CESR.
     @inline(__always)
-    mutating func read<T: CESRText>(
+    mutating func read<T: CESRValue>(
         _ type: T.Type = T.self, _ object: inout ObjectProgress
     ) throws(MessageError) -> T {
         try member(&object)
@@ -10,7 +10,7 @@ extension MessageReader {
     }
 
     /// The member's value, a text of CESR, when the member is there.
-    mutating func readOptional<T: CESRText>(
+    mutating func readOptional<T: CESRValue>(
         _ type: T.Type, _ object: inout ObjectProgress
     ) throws(MessageError) -> T? {
         try optionalMember(&object) ? try readText(object) : nil
@@ -29,7 +29,7 @@ extension MessageReader {
     }
 
     @inline(__always)
-    private mutating func readText<T: CESRText>(_ object: ObjectProgress) throws(MessageError) -> T {
+    private mutating func readText<T: CESRValue>(_ object: ObjectProgress) throws(MessageError) -> T {
         let first = position + 1
         let last = first + T.textSize
         guard last < end, bytes[position] == UInt8(ascii: "\""), bytes[last] == UInt8(ascii: "\""),

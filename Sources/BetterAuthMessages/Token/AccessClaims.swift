@@ -1,7 +1,7 @@
 /// What an access token says (protocol.md 6.2).
 public struct AccessClaims: Sendable, Hashable {
     /// The server's access key, which signs the token.
-    public let serverIdentity: PublicKeyText
+    package let serverIdentity: PublicKeyText
     /// The device that opened the session.
     public let device: DeviceID
     /// The account that it belongs to.
@@ -9,9 +9,9 @@ public struct AccessClaims: Sendable, Hashable {
     /// The session's current key, which signs access requests.
     public let publicKey: PublicKeyText
     /// Commits to the session's next key, which signs the refresh.
-    public let rotationHash: RotationHash
+    package let rotationHash: RotationHash
     /// When the token was made.
-    public let issuedAt: Timestamp
+    package let issuedAt: Timestamp
     /// The last moment for access.
     public let expiry: Timestamp
     /// The last moment for a refresh; refreshes carry it over unchanged.

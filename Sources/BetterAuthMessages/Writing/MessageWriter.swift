@@ -20,7 +20,7 @@ package struct MessageWriter {
     }
 
     @inline(__always)
-    mutating func quoted<T: CESRText>(_ value: T) {
+    mutating func quoted<T: CESRValue>(_ value: T) {
         bytes.append(UInt8(ascii: "\""))
         value.withText { text in unsafe text.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) } }
         bytes.append(UInt8(ascii: "\""))

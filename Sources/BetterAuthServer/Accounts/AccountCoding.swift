@@ -53,7 +53,7 @@ extension [UInt8] {
         unsafe Swift.withUnsafeBytes(of: number.bigEndian) { unsafe append(contentsOf: $0) }
     }
 
-    fileprivate mutating func append(raw value: some CESRText) {
+    fileprivate mutating func append(raw value: some CESRValue) {
         value.withRawBytes { raw in unsafe raw.withUnsafeBytes { unsafe append(contentsOf: $0) } }
     }
 
@@ -137,7 +137,7 @@ private struct RowReader {
         return bytes[range].reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
     }
 
-    private mutating func value<Value: CESRText>(_ type: Value.Type) -> Value? {
+    private mutating func value<Value: CESRValue>(_ type: Value.Type) -> Value? {
         guard let range = next(Value.rawSize) else { return nil }
         return unsafe Value(raw: bytes.span.bytes.extracting(range))
     }

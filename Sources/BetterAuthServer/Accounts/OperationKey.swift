@@ -2,7 +2,7 @@ package import BetterAuthMessages
 internal import Cryptography
 
 /// Names one operation: the digest of its path and its whole body, signature included (constructions.md 10.3).
-package struct OperationKey: DigestIdentifier {
+package struct OperationKey: DigestIdentifier, CESRValue {
     package let digest: DigestText
     package init(_ digest: DigestText) { self.digest = digest }
 

@@ -22,7 +22,7 @@ public protocol RevocationList: Sendable {
 }
 
 /// Why a store in memory took nothing.
-public enum AccessStoreError: Error, Sendable, Hashable {
+package enum AccessStoreError: Error, Sendable, Hashable {
     /// There are as many entries as there may be, and none of them has expired.
     case full
 }

@@ -16,7 +16,7 @@ public struct AccessVerifier: Sendable {
         /// longer.
         public var tolerance = Duration.zero
         /// Tokens that are remembered as genuine; 0 for none. Each takes up to 4 KiB.
-        public var cachedTokens = 4096
+        package var cachedTokens = 4096
 
         /// As every peer is: 30 seconds, no tolerance.
         public init() {}

@@ -21,7 +21,7 @@ public final class MemoryNonceStore: NonceStore {
     /// - Parameter capacity: Nonces at a time; each takes about 60 bytes.
     public init(capacity: Int = 1 << 18) { self.capacity = capacity }
 
-    /// - Throws: ``AccessStoreError/full``.
+    /// - Throws: An error when it is full.
     public func reserve(_ nonce: NonceText, until: Timestamp, now: Timestamp) async throws -> Bool {
         let (second, end) = (now.milliseconds / 1000, until.milliseconds / 1000)
         return try state.withLock { state throws(AccessStoreError) in

@@ -38,7 +38,7 @@ public final class MemoryRevocationList: RevocationList {
     ///   - identity: The one that was recovered or deleted.
     ///   - moment: When that was.
     ///   - until: When the last of them has expired.
-    public func void(_ identity: IdentityID, issuedBefore moment: Timestamp, until: Timestamp) {
+    package func void(_ identity: IdentityID, issuedBefore moment: Timestamp, until: Timestamp) {
         state.withLock { state in
             let known = state.identities[identity] ?? (moment, until)
             state.identities[identity] = (max(moment, known.issuedBefore), max(until, known.until))

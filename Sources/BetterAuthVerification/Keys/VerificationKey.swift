@@ -18,7 +18,7 @@ public struct VerificationKey: Sendable {
 
     /// Whether the signature is that of this key over the message (ECDSA with SHA-256; a high s is accepted). False also
     /// when the library fails.
-    public func isValid(_ signature: SignatureText, for message: RawSpan) -> Bool {
+    package func isValid(_ signature: SignatureText, for message: RawSpan) -> Bool {
         signature.withRawBytes { key.isValid(signature: $0, for: message) }
     }
 

@@ -13,13 +13,13 @@ public protocol ServerKeySource: Sendable {
 }
 
 /// Keys that a program was built or configured with.
-public struct PinnedServerKeys: ServerKeySource {
+package struct PinnedServerKeys: ServerKeySource {
     private let keys: [Endorsement.Purpose: [PublicKeyText: VerificationKey]]
 
     /// - Parameters:
     ///   - access: Keys that sign access tokens.
     ///   - response: Keys that sign responses.
-    public init(access: [VerificationKey] = [], response: [VerificationKey] = []) {
+    package init(access: [VerificationKey] = [], response: [VerificationKey] = []) {
         keys = [
             .access: Dictionary(access.map { ($0.text, $0) }) { first, _ in first },
             .response: Dictionary(response.map { ($0.text, $0) }) { first, _ in first },
@@ -27,7 +27,7 @@ public struct PinnedServerKeys: ServerKeySource {
     }
 
     /// One of the keys that were given; nil for any other.
-    public func key(
+    package func key(
         named name: PublicKeyText, for purpose: Endorsement.Purpose, now: Timestamp
     ) async throws -> VerificationKey? { keys[purpose]?[name] }
 }

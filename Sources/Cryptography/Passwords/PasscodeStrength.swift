@@ -3,9 +3,9 @@
 ///
 /// Counted are the characters that a guesser has to try one after the other: repeats, runs (`abc`, `321`, keys side by
 /// side) and the passcodes that everybody tries first count for next to nothing. Nothing is copied or stored.
-public struct PasscodeStrength: Sendable, Hashable {
+package struct PasscodeStrength: Sendable, Hashable {
     /// In words.
-    public enum Level: Int, Sendable, Hashable, CaseIterable, Comparable {
+    package enum Level: Int, Sendable, Hashable, CaseIterable, Comparable {
         /// Nothing was typed.
         case none
         /// Found at once.
@@ -18,11 +18,11 @@ public struct PasscodeStrength: Sendable, Hashable {
         case strong
 
         /// Whether `left` lasts less long.
-        public static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
+        package static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
     }
 
     /// What would make it better, the most useful first.
-    public enum Hint: Sendable, Hashable {
+    package enum Hint: Sendable, Hashable {
         /// It is one of those that are tried first.
         case common
         /// Characters repeat or follow each other.
@@ -34,14 +34,14 @@ public struct PasscodeStrength: Sendable, Hashable {
     }
 
     /// Guesses needed, as a power of two.
-    public let bits: Int
+    package let bits: Int
     /// In words.
-    public let level: Level
+    package let level: Level
     /// What would make it better.
-    public let hints: [Hint]
+    package let hints: [Hint]
 
     /// - Parameter passcode: UTF-8.
-    public init(of passcode: RawSpan) {
+    package init(of passcode: RawSpan) {
         guard passcode.byteCount > 0 else {
             (bits, level, hints) = (0, .none, [])
             return

@@ -9,29 +9,29 @@ public struct PasswordRules: Sendable, Hashable {
         public init(rawValue: UInt8) { self.rawValue = rawValue & 15 }
 
         /// `a` to `z`.
-        public static let lower = Characters(rawValue: 1)
+        package static let lower = Characters(rawValue: 1)
         /// `A` to `Z`.
-        public static let upper = Characters(rawValue: 2)
+        package static let upper = Characters(rawValue: 2)
         /// `0` to `9`.
-        public static let digits = Characters(rawValue: 4)
+        package static let digits = Characters(rawValue: 4)
         /// The signs of ASCII that nothing but a space is left out of.
-        public static let signs = Characters(rawValue: 8)
+        package static let signs = Characters(rawValue: 8)
         /// All of them.
         public static let all: Characters = [.lower, .upper, .digits, .signs]
     }
 
     /// Lengths that are possible, in characters.
-    public static let lengths = 4...256
+    package static let lengths = 4...256
 
-    /// Characters of it; made one of ``lengths``.
-    public let length: Int
+    /// Characters of it; 4 to 256.
+    package let length: Int
     /// Kinds of characters; never empty.
-    public let characters: Characters
+    package let characters: Characters
     /// Whether it has none of the characters that are taken for others: `0 O o 1 l I |` and quotes.
-    public let avoidsLookalikes: Bool
+    package let avoidsLookalikes: Bool
 
     /// - Parameters:
-    ///   - length: Clamped to ``lengths``.
+    ///   - length: Clamped to 4 to 256.
     ///   - characters: ``Characters/all`` where it is empty.
     ///   - avoidsLookalikes: Whether characters that are taken for others are left out.
     public init(length: Int = 20, characters: Characters = .all, avoidsLookalikes: Bool = false) {
@@ -56,7 +56,7 @@ public struct PasswordRules: Sendable, Hashable {
     }
 
     /// How much a guesser who knows the rules does not know, in bits: the logarithm of how many passwords there are.
-    public var entropy: Double {
+    package var entropy: Double {
         let sizes = kinds.map { Double($0.count) }
         let alphabet = sizes.reduce(0, +)
         // Those that lack a kind are never given: inclusion and exclusion.
@@ -76,22 +76,22 @@ public struct PasswordRules: Sendable, Hashable {
 /// What a generated phrase of words is made of.
 public struct WordRules: Sendable, Hashable {
     /// Numbers of words that are possible.
-    public static let counts = 3...24
+    package static let counts = 3...24
     /// Bytes of a separator, at most.
-    public static let longestSeparator = 8
+    package static let longestSeparator = 8
 
-    /// Words; made one of ``counts``.
+    /// Words: 3 to 24.
     public let count: Int
     /// What is between two words.
     public let separator: String
     /// Whether each word begins with a capital letter.
-    public let capitalizes: Bool
+    package let capitalizes: Bool
     /// Whether one of the words, no one knows which, is followed by a digit.
-    public let addsDigit: Bool
+    package let addsDigit: Bool
 
     /// - Parameters:
-    ///   - count: Clamped to ``counts``.
-    ///   - separator: A hyphen where it is longer than ``longestSeparator``.
+    ///   - count: Clamped to 3 to 24.
+    ///   - separator: A hyphen where it is longer than 8 bytes.
     ///   - capitalizes: Whether each word begins with a capital letter.
     ///   - addsDigit: Whether a digit follows one of the words.
     public init(count: Int = 6, separator: String = "-", capitalizes: Bool = false, addsDigit: Bool = false) {
@@ -102,7 +102,7 @@ public struct WordRules: Sendable, Hashable {
     }
 
     /// As ``PasswordRules/entropy``. Without a separator two phrases may have the same letters: then it is a little less.
-    public var entropy: Double {
+    package var entropy: Double {
         Double(count) * 11 + (addsDigit ? Logarithm.binary(Double(10 * count)) : 0)
     }
 }

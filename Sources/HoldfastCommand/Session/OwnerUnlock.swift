@@ -72,8 +72,7 @@ enum OwnerUnlock {
         case VaultError.Code.notConfirmed.description: step == .biometrics ? .biometricFailed : .wrongSecret
         case VaultError.Code.cancelled.description: .cancelled
         case VaultError.Code.timedOut.description, VaultError.Code.ownerUnavailable.description,
-            VaultError.Code.passcodeNeeded.description, VaultError.Code.hardwareUnavailable.description,
-            VaultError.Code.shareUnavailable.description:
+            VaultError.Code.passcodeNeeded.description, VaultError.Code.hardwareUnavailable.description:
             .unavailable
         case VaultError.Code.ownerNotEnrolled.description: .notEnrolled
         case VaultError.Code.ownerLockedOut.description: .systemLockout

@@ -1,13 +1,13 @@
 internal import DeviceOwner
 @_exported public import HoldfastDoctor
-public import Observation
+internal import Observation
 internal import SystemCalls
 
 /// What protects a vault on this machine, determined without any prompt.
 @MainActor @Observable
-public final class DoctorModel {
+package final class DoctorModel {
     /// How thoroughly was looked.
-    public enum Depth: Sendable, Hashable {
+    package enum Depth: Sendable, Hashable {
         /// Only whether each part is there and answers.
         case quick
         /// What can be made to work was made to work, and taken back.
@@ -15,11 +15,11 @@ public final class DoctorModel {
     }
 
     /// One finding for each part, in a fixed order; empty until the first look.
-    public private(set) var findings: [Finding] = []
+    package private(set) var findings: [Finding] = []
     /// How thoroughly the findings were made.
-    public private(set) var depth = Depth.quick
+    package private(set) var depth = Depth.quick
     /// The look that is under way.
-    public private(set) var looking: Depth?
+    package private(set) var looking: Depth?
 
     @ObservationIgnored private let home: String
     @ObservationIgnored private let examine: Examine
@@ -28,7 +28,7 @@ public final class DoctorModel {
     package typealias Examine = @Sendable (Examination.Request) -> [Finding]
 
     /// - Parameter home: The vault's folder.
-    public convenience init(home: String) { self.init(home: home) { Examination.run($0) } }
+    package convenience init(home: String) { self.init(home: home) { Examination.run($0) } }
 
     /// - Parameter examine: Runs the examination; blocks until it is done.
     package init(home: String, examine: @escaping Examine) {
@@ -37,11 +37,11 @@ public final class DoctorModel {
     }
 
     /// What is wrong or could be better: the findings that something can be done about.
-    public var advice: [Finding] { findings.filter(\.canBeImproved) }
+    package var advice: [Finding] { findings.filter(\.canBeImproved) }
 
     /// Checks everything, within a time limit. A look while another one is under way is not
     /// begun.
-    public func look(_ depth: Depth = .quick) async {
+    package func look(_ depth: Depth = .quick) async {
         guard looking == nil else { return }
         looking = depth
         looks += 1
@@ -54,7 +54,7 @@ public final class DoctorModel {
     }
 
     /// Forgets what was found: the lock fell.
-    public func drop() {
+    package func drop() {
         looks += 1
         findings = []
         depth = .quick

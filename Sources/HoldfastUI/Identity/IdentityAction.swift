@@ -2,7 +2,7 @@ internal import BetterAuth
 internal import Holdfast
 
 /// What its owner asks of an identity.
-public enum IdentityAction: Sendable, Hashable, CaseIterable {
+package enum IdentityAction: Sendable, Hashable, CaseIterable {
     /// Make an account with this device as its first.
     case create
     /// Take the account back with its recovery phrase; all other devices are let go.
@@ -36,7 +36,7 @@ public enum IdentityAction: Sendable, Hashable, CaseIterable {
 }
 
 /// Why something did not happen to an identity, as a value that each face puts into its own words.
-public enum IdentityProblem: Sendable, Hashable {
+package enum IdentityProblem: Sendable, Hashable {
     /// This device has no account.
     case noAccount
     /// It has one already.
@@ -123,7 +123,7 @@ public enum IdentityProblem: Sendable, Hashable {
 }
 
 /// What became known on the way of an action.
-public enum IdentityNews: Sendable, Hashable {
+package enum IdentityNews: Sendable, Hashable {
     /// A server's key is believed because it is the first one seen there: compare it with what its owner publishes.
     case trustedFirstKey(key: String, server: String)
     /// Something that was sent earlier has come to hold.

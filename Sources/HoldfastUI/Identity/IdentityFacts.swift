@@ -22,28 +22,28 @@ public struct IdentityFacts: Sendable, Hashable {
     /// Names the account for ever; to be copied with a tap.
     public let identity: String?
     /// Names this device for ever.
-    public let device: String?
+    package let device: String?
     /// The server that was asked last.
-    public let server: String?
+    package let server: String?
     /// The key of that server which is believed because it was the first one seen there; to be compared with what its owner
     /// publishes.
-    public let firstKey: String?
+    package let firstKey: String?
     /// Milliseconds since 1970 until which the session can be refreshed; for display, the server decides.
-    public let sessionEnds: Int64?
+    package let sessionEnds: Int64?
     /// Whether something was sent that no server has answered yet; ``IdentityModel/settle()`` finds out.
-    public let isUndecided: Bool
+    package let isUndecided: Bool
 
     /// What a drill asks for; nil where this device never saw the recovery phrase.
-    public let drill: Drill?
+    package let drill: Drill?
 
     /// The next proof that the user still has the recovery phrase.
-    public struct Drill: Sendable, Hashable {
+    package struct Drill: Sendable, Hashable {
         /// The places of the words that are asked for, counted from 1, in order; empty for the whole phrase.
-        public let positions: [Int]
+        package let positions: [Int]
         /// Milliseconds since 1970 from which on it is due; nil where that is not known.
-        public let due: Int64?
+        package let due: Int64?
         /// Whether it is due now.
-        public let isDue: Bool
+        package let isDue: Bool
     }
 
     static let none = IdentityFacts(Credentials())

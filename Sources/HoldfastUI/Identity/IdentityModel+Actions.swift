@@ -5,14 +5,14 @@ public import Holdfast
 extension IdentityModel {
     /// What is wrong with an address, or with the name of an identity, that its owner typed: to be said before a phrase is
     /// shown for it.
-    public nonisolated static func problem(server: String, identity: String? = nil) -> IdentityProblem? {
+    package nonisolated static func problem(server: String, identity: String? = nil) -> IdentityProblem? {
         if (try? ServerAddress(server)) == nil { return .invalidAddress }
         if let identity, IdentityID(identity) == nil { return .invalidIdentity }
         return nil
     }
 
     /// What is wrong with a device name or container that the user entered; shown before the passcode is asked for.
-    public nonisolated static func problem(device: String? = nil, container: String? = nil) -> IdentityProblem? {
+    package nonisolated static func problem(device: String? = nil, container: String? = nil) -> IdentityProblem? {
         if let device, DeviceID(device) == nil { return .invalidDevice }
         if let container, (try? LinkContainer(parsing: Array(container.utf8))) == nil { return .invalidContainer }
         return nil
@@ -29,7 +29,7 @@ extension IdentityModel {
     /// Replaces the recovery phrase by the one that was shown.
     /// - Parameter passcode: The vault's, typed when the words were on paper: an open vault is not enough. Nil for a vault
     ///   without one: the device's owner is asked.
-    public func changeRecovery(passcode: consuming SecretBytes? = nil) async {
+    package func changeRecovery(passcode: consuming SecretBytes? = nil) async {
         await spend(.changeRecovery, nil, by: OwnersWord(passcode)) {
             client, proof, hash throws(IdentityError) in
             try await client.changeRecovery(to: hash, proof: proof.take())
@@ -38,7 +38,7 @@ extension IdentityModel {
     }
 
     /// Recovers an account with the current phrase; the new phrase that was shown replaces it.
-    public func recover(_ identity: String, at server: String, phrase old: consuming SecretBytes) async {
+    package func recover(_ identity: String, at server: String, phrase old: consuming SecretBytes) async {
         guard let identity = IdentityID(identity) else { return end(.recover, .invalidIdentity) }
         let began = drops
         let key: SoftwareSigningKey
@@ -53,7 +53,7 @@ extension IdentityModel {
     }
 
     /// Makes the link container of this device for an account.
-    public func makeContainer(for identity: String, at server: String) async {
+    package func makeContainer(for identity: String, at server: String) async {
         guard let identity = IdentityID(identity) else { return end(.makeContainer, .invalidIdentity) }
         let began = drops
         await run(.makeContainer, server) { [weak self] client, _ throws(IdentityError) in
@@ -67,7 +67,7 @@ extension IdentityModel {
     /// - Parameters:
     ///   - container: What the device shows.
     ///   - passcode: As for ``delete(passcode:)``.
-    public func link(_ container: String, passcode: consuming SecretBytes? = nil) async {
+    package func link(_ container: String, passcode: consuming SecretBytes? = nil) async {
         guard let container = try? LinkContainer(parsing: Array(container.utf8)) else {
             return end(.link, .invalidContainer)
         }
@@ -80,7 +80,7 @@ extension IdentityModel {
     /// - Parameters:
     ///   - device: Its name.
     ///   - passcode: As for ``delete(passcode:)``.
-    public func unlink(_ device: String, passcode: consuming SecretBytes? = nil) async {
+    package func unlink(_ device: String, passcode: consuming SecretBytes? = nil) async {
         guard let device = DeviceID(device) else { return end(.unlink, .invalidDevice) }
         await run(.unlink, by: OwnersWord(passcode)) { client, proof throws(IdentityError) in
             try await client.unlink(device, proof: proof.take())
@@ -89,7 +89,7 @@ extension IdentityModel {
     }
 
     /// Brings the device's next key into use.
-    public func rotate() async {
+    package func rotate() async {
         await run(.rotate) { client, _ throws(IdentityError) in
             try await client.rotate()
             let account = try await client.credentials().account
@@ -106,7 +106,7 @@ extension IdentityModel {
     }
 
     /// Refreshes the session.
-    public func refreshSession() async {
+    package func refreshSession() async {
         await run(.refreshSession) { client, _ throws(IdentityError) in
             _ = try await client.refreshSession()
             return nil
@@ -168,7 +168,7 @@ extension IdentityModel {
     /// Forgets the account on this device.
     /// - Parameter passcode: The vault's, because an open vault is not enough; nil where it has none, and the device's owner is
     ///   asked.
-    public func erase(passcode: consuming SecretBytes? = nil) async {
+    package func erase(passcode: consuming SecretBytes? = nil) async {
         let vault = lock.app.vault
         await run(.erase, by: OwnersWord(passcode)) { client, proof throws(IdentityError) in
             try await client.erase(proof: proof.take())

@@ -7,34 +7,38 @@ public import Observation
 
 /// The identity in its states, with every action of its client. What it shows is dropped when the lock falls.
 ///
-/// A new recovery phrase is shown before anything is sent: ``prepare(_:)`` makes one, ``withPhrase(_:)`` lends it, and the
+/// A new recovery phrase is shown before anything is sent: ``prepareAccount()`` makes one, ``withPhrase(_:)`` lends it, and the
 /// action that follows uses it up.
 @MainActor @Observable
 public final class IdentityModel {
     /// How the last action ended; a face clears it when it was shown.
-    public struct Outcome: Sendable, Hashable {
+    package struct Outcome: Sendable, Hashable {
         /// What was asked for.
-        public let action: IdentityAction
+        package let action: IdentityAction
         /// Why it did not happen; nil when it did.
-        public let problem: IdentityProblem?
+        package let problem: IdentityProblem?
     }
 
     /// What is known without asking the server.
     public internal(set) var facts = IdentityFacts.none
+    /// Whether an action is under way.
+    public var isBusy: Bool { running != nil }
+    /// Whether the phrase of a new account is there to be written down.
+    public var isAccountPrepared: Bool { prepared == .create }
     /// The action that is under way.
-    public internal(set) var running: IdentityAction?
+    package internal(set) var running: IdentityAction?
     /// How the last one ended.
-    public var outcome: Outcome?
+    package var outcome: Outcome?
     /// What became known on the way; a face clears it when it was shown.
-    public var news: [IdentityNews] = []
+    package var news: [IdentityNews] = []
     /// Whether the device's owner is asked for what needs a proof, because the vault has no passcode.
-    public private(set) var confirmsOwner = false
+    package private(set) var confirmsOwner = false
     /// What the system says and asks while it looks for its owner.
-    public let dialog = OwnerDialog()
+    package let dialog = OwnerDialog()
     /// The action that a new phrase was made for; its owner is being shown the words.
-    public internal(set) var prepared: IdentityAction?
+    package internal(set) var prepared: IdentityAction?
     /// What another device of the account needs to let this one join, as text for copying and for a QR code.
-    public internal(set) var container: String?
+    package internal(set) var container: String?
     /// What an app server answered last: JSON whose signature was verified.
     public internal(set) var answer: String?
 
@@ -60,7 +64,7 @@ public final class IdentityModel {
     }
 
     /// Reads what is stored.
-    public func load() async {
+    package func load() async {
         loads += 1
         let mine = loads
         let read = await IdentityModel.read(lock.app.vault)
@@ -74,16 +78,19 @@ public final class IdentityModel {
 
     #if !canImport(Security)
     /// ``container`` as a QR code; nil where there is none, or no library that draws it.
-    public var containerCode: QRMatrix? { container.flatMap { QRMatrix(of: $0) } }
+    package var containerCode: QRMatrix? { container.flatMap { QRMatrix(of: $0) } }
     #endif
 
     /// Makes a new recovery phrase for an action that needs one: create, recover, change the phrase.
-    public func prepare(_ action: IdentityAction) {
+    package func prepare(_ action: IdentityAction) {
         guard running == nil, [.create, .recover, .changeRecovery].contains(action), !lock.isLocked else { return }
         outcome = nil
         phrase = try? IdentityPhrase.generate()
         prepared = action
     }
+
+    /// Makes the recovery phrase of a new account; ``withPhrase(_:)`` lends it, and ``create(at:)`` uses it up.
+    public func prepareAccount() { prepare(.create) }
 
     /// Lends the words of the new phrase while it is prepared; nil otherwise.
     public func withPhrase<R>(_ body: (RawSpan) -> R) -> R? {
@@ -94,14 +101,14 @@ public final class IdentityModel {
     }
 
     /// The user cancelled: the new phrase is worth nothing.
-    public func giveUp() {
+    package func giveUp() {
         guard running == nil else { return }
         phrase = nil
         prepared = nil
     }
 
     /// Forgets what is shown.
-    public func drop() {
+    package func drop() {
         loads += 1
         drops += 1
         dialog.cancel()

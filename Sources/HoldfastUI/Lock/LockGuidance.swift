@@ -1,5 +1,5 @@
 /// What the lock screen says about the last attempt, or about what stands in the way.
-public enum LockGuidance: Sendable, Hashable {
+package enum LockGuidance: Sendable, Hashable {
     /// Nothing to say.
     case none
     /// The attempt did not open the vault.
@@ -11,7 +11,7 @@ public enum LockGuidance: Sendable, Hashable {
 }
 
 /// What happens when no attempt is left.
-public enum LimitConsequence: Sendable, Hashable {
+package enum LimitConsequence: Sendable, Hashable {
     /// Only the recovery phrase opens, or one try an hour.
     case slows
     /// Everything is destroyed.

@@ -1,8 +1,8 @@
-public import Holdfast
+package import Holdfast
 
 extension LockModel {
     /// What the user can answer with in place of what is asked for now, for a button each.
-    public var otherPrompts: [UnlockSecret] {
+    package var otherPrompts: [UnlockSecret] {
         guard guidance != .phraseOnly else { return [] }
         var prompts: [UnlockSecret] = hasPIN ? [.pin] : []
         if hasPasscode { prompts.append(.passcode) }
@@ -11,8 +11,8 @@ extension LockModel {
     }
 
     /// Whether a secret opens the vault, so that there is something to type.
-    public var takesSecret: Bool { hasPasscode || hasPIN || hasRecoveryPhrase }
+    package var takesSecret: Bool { hasPasscode || hasPIN || hasRecoveryPhrase }
 
     /// Whether what is asked for is not taken before ``delay`` is over: a passcode and a PIN, never the phrase.
-    public var isDelayed: Bool { delay != nil && prompt != .recoveryPhrase }
+    package var isDelayed: Bool { delay != nil && prompt != .recoveryPhrase }
 }

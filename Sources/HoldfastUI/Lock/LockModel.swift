@@ -8,7 +8,7 @@ public import Observation
 @MainActor @Observable
 public final class LockModel {
     /// What the lock is doing, as a face sees it.
-    public enum State: Sendable, Hashable {
+    package enum State: Sendable, Hashable {
         /// Shut; a passcode or the phrase opens it.
         case locked
         /// Shut; a secret is being checked.
@@ -22,32 +22,32 @@ public final class LockModel {
     }
 
     /// What the lock is doing.
-    public private(set) var state = State.locked
+    package private(set) var state = State.locked
     /// What shut it last.
-    public private(set) var reason = LockReason.launch
+    package private(set) var reason = LockReason.launch
     /// What is asked for.
-    public private(set) var prompt = UnlockSecret.passcode
+    package private(set) var prompt = UnlockSecret.passcode
     /// How the vault opens; nil until that was read.
-    public private(set) var level: VaultLevel?
+    package private(set) var level: VaultLevel?
     /// Whether the vault has a passcode of its own.
-    public private(set) var hasPasscode = true
+    package private(set) var hasPasscode = true
     /// Whether the owner may answer with the recovery phrase.
-    public private(set) var hasRecoveryPhrase = false
+    package private(set) var hasRecoveryPhrase = false
     /// Whether the owner may answer with the PIN: there is one, this machine can be asked for it, and attempts are taken.
-    public private(set) var hasPIN = false
+    package private(set) var hasPIN = false
     /// Whether hardware keeps keys for this vault that may be another folder's: a recovery with a new passcode has to say what
     /// this folder is.
-    public private(set) var leavesHardware = false
+    package private(set) var leavesHardware = false
     /// What to say about the last attempt.
-    public private(set) var guidance = LockGuidance.none
+    package private(set) var guidance = LockGuidance.none
     /// What happens when none is left.
-    public private(set) var consequence = LimitConsequence.slows
+    package private(set) var consequence = LimitConsequence.slows
     /// Whole seconds until the next attempt is taken; nil when one may be made now.
-    public private(set) var delay: Int?
+    package private(set) var delay: Int?
     /// How often the app has left the foreground: what was half typed at a lock screen goes then.
-    public private(set) var absences = 0
+    package private(set) var absences = 0
     /// Whether content is hidden. Always true while shut.
-    public private(set) var isCovered = true
+    package private(set) var isCovered = true
     /// Whether the app lock is on.
     public private(set) var isEnabled = false
     /// The system's owner, where the vault's rules take a finger or an account.
@@ -97,7 +97,7 @@ public final class LockModel {
     typealias Reading = @Sendable (HoldfastApp) async -> LockFacts
 
     /// The screen of this lock; it is shut until ``refresh()`` or an event tells otherwise.
-    public convenience init(_ app: HoldfastApp) { self.init(app, reading: { await LockFacts(of: $0) }) }
+    package convenience init(_ app: HoldfastApp) { self.init(app, reading: { await LockFacts(of: $0) }) }
 
     init(_ app: HoldfastApp, reading: @escaping Reading) {
         self.app = app
@@ -128,11 +128,11 @@ public final class LockModel {
     deinit { events.finish() }
 
     /// Calls `drop` each time the lock falls, before anything else is shown: what was decrypted has to go then.
-    public func onLock(_ drop: @escaping @MainActor () -> Void) { droppers.append(drop) }
+    package func onLock(_ drop: @escaping @MainActor () -> Void) { droppers.append(drop) }
 
     /// Calls `end` once everything has been destroyed: not while it is being done, which a process that ended then would
     /// leave to its next start.
-    public func onWiped(_ end: @escaping @MainActor () -> Void) { enders.append(end) }
+    package func onWiped(_ end: @escaping @MainActor () -> Void) { enders.append(end) }
 
     /// Says who puts the folder aside where its user wants to start over.
     func startsOver(_ startOver: @escaping @MainActor () async -> VaultProblem?) {
@@ -142,10 +142,10 @@ public final class LockModel {
     }
 
     /// Feeds an event from the system or the face and returns at once; events are taken in the order they were sent.
-    public func send(_ event: LockEvent) { post(.system(event)) }
+    package func send(_ event: LockEvent) { post(.system(event)) }
 
     /// As ``send(_:)``, and returns when it was taken.
-    public func handle(_ event: LockEvent) async { await play(.system(event)) }
+    package func handle(_ event: LockEvent) async { await play(.system(event)) }
 
     /// As ``send(_:)``, also for what the lock tells itself.
     package func post(_ event: LockMachine.Event) {
@@ -163,13 +163,13 @@ public final class LockModel {
     public func lock() { post(.forceLock) }
 
     /// The emergency brake: keys are gone when this returns.
-    public func panic() {
+    package func panic() {
         fall()
         app.lock.panic()
     }
 
     /// The owner wants to answer with another secret.
-    public func choose(_ prompt: UnlockSecret) {
+    package func choose(_ prompt: UnlockSecret) {
         switch prompt {
         case .passcode: guard hasPasscode else { return }
         case .pin: guard hasPIN else { return }
@@ -180,7 +180,7 @@ public final class LockModel {
         if guidance != .phraseOnly { guidance = .none }
     }
 
-    /// Opens the vault with a secret as it was entered. What came of it is in ``state`` and ``guidance``. After a PIN that the
+    /// Opens the vault with a secret as it was entered. ``isLocked`` and ``remainingAttempts`` say what came of it. After a PIN that the
     /// chip does not answer for, the passcode is asked for.
     /// - Parameters:
     ///   - kind: Which secret this is.
@@ -215,7 +215,7 @@ public final class LockModel {
     ///   - takesWeak: Whether the user insists on a passcode that is guessed at once.
     /// - Returns: What was found on the way; nil when it did not succeed.
     @discardableResult
-    public func recover(
+    package func recover(
         phrase text: consuming SecretBytes, newPasscode: consuming SecretBytes, hardware: HardwareDecision? = nil,
         takingWeak takesWeak: Bool = false
     ) async -> Vault.Recovery? {
@@ -238,7 +238,7 @@ public final class LockModel {
     }
 
     /// Reads again what the lock and the vault say.
-    public func refresh() async {
+    package func refresh() async {
         readings += 1
         let mine = readings
         let facts = await reading(app)

@@ -14,7 +14,7 @@ public final class PrivacyCover {
     }
 
     /// How it looks.
-    public enum Style: Sendable, Hashable {
+    package enum Style: Sendable, Hashable {
         /// A picture of the content in which nothing can be read.
         case blurred
         /// Nothing of the content at all.
@@ -25,14 +25,14 @@ public final class PrivacyCover {
     @ObservationIgnored private let preferences: PreferencesModel
 
     /// The cover over what this lock keeps shut.
-    public init(_ lock: LockModel, _ preferences: PreferencesModel) {
+    package init(_ lock: LockModel, _ preferences: PreferencesModel) {
         self.lock = lock
         self.preferences = preferences
     }
 
     /// What stands in front of the content. While it is not ``Shown/nothing``, content must also be out of reach of the
     /// keyboard and of screen readers.
-    public var shown: Shown {
+    package var shown: Shown {
         if lock.isLocked { return .lockScreen }
         return lock.isCovered ? .cover : .nothing
     }
@@ -48,10 +48,10 @@ public final class PrivacyCover {
     }
 
     /// Whether a cover is there for that reason: then it says so, since nothing else on the screen does.
-    public func hides(captured isCaptured: Bool) -> Bool {
+    package func hides(captured isCaptured: Bool) -> Bool {
         isCaptured && lock.isEnabled && preferences.values.coversCapture
     }
 
     /// How it looks.
-    public var style: Style { preferences.values.blursCover ? .blurred : .plain }
+    package var style: Style { preferences.values.blursCover ? .blurred : .plain }
 }

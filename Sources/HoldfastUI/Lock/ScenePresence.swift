@@ -34,7 +34,7 @@ public final class ScenePresence {
     }
 
     /// A scene is gone.
-    public func remove(_ scene: AnyObject) {
+    package func remove(_ scene: AnyObject) {
         guard phases.removeValue(forKey: ObjectIdentifier(scene)) != nil else { return }
         tell()
     }

@@ -1,9 +1,9 @@
-public import Holdfast
+package import Holdfast
 
 /// One entry of the security log, for a list.
-public struct LogLine: Sendable, Hashable, Identifiable {
+package struct LogLine: Sendable, Hashable, Identifiable {
     /// What kind of event it is, for a filter and an icon.
-    public enum Category: Sendable, Hashable, CaseIterable {
+    package enum Category: Sendable, Hashable, CaseIterable {
         /// Opened or shut.
         case lock
         /// Refused, turned away, or otherwise worth a look.
@@ -17,13 +17,13 @@ public struct LogLine: Sendable, Hashable, Identifiable {
     }
 
     /// Its place in the log, counted from 0.
-    public let id: UInt64
+    package let id: UInt64
     /// What happened.
-    public let event: SecurityEvent
+    package let event: SecurityEvent
     /// When.
-    public let moment: LogMoment
+    package let moment: LogMoment
     /// What kind of event it is.
-    public let category: Category
+    package let category: Category
 
     init(_ entry: SecurityLogEntry) {
         id = entry.index

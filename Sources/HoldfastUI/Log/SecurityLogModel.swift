@@ -1,11 +1,11 @@
-public import Holdfast
-public import Observation
+package import Holdfast
+internal import Observation
 
 /// The security log, newest first, and whether it is whole. Dropped when the lock falls.
 @MainActor @Observable
-public final class SecurityLogModel {
+package final class SecurityLogModel {
     /// Whether what was written is all there.
-    public enum Verdict: Sendable, Hashable {
+    package enum Verdict: Sendable, Hashable {
         /// It was not looked at.
         case unknown
         /// Every kept entry is there and unchanged; so many.
@@ -15,25 +15,25 @@ public final class SecurityLogModel {
     }
 
     /// What is shown, newest first.
-    public private(set) var lines: [LogLine] = []
+    package private(set) var lines: [LogLine] = []
     /// What is not as it was written.
-    public private(set) var findings: [SecurityLogFinding] = []
+    package private(set) var findings: [SecurityLogFinding] = []
     /// Whether it is whole.
-    public private(set) var verdict = Verdict.unknown
+    package private(set) var verdict = Verdict.unknown
     /// What kept it from being read.
-    public private(set) var problem: VaultProblem?
+    package private(set) var problem: VaultProblem?
     /// The category that is shown; nil for all.
-    public var category: LogLine.Category? { didSet { filter() } }
+    package var category: LogLine.Category? { didSet { filter() } }
 
     @ObservationIgnored private let lock: LockModel
     @ObservationIgnored private var all: [LogLine] = []
     @ObservationIgnored private var loads = 0
 
     /// The log of the vault behind this lock.
-    public init(_ lock: LockModel) { self.lock = lock }
+    package init(_ lock: LockModel) { self.lock = lock }
 
     /// Reads and verifies the log.
-    public func load() async {
+    package func load() async {
         loads += 1
         let mine = loads
         let result = await SecurityLogModel.report(of: lock.app.vault)
@@ -50,7 +50,7 @@ public final class SecurityLogModel {
     }
 
     /// Forgets the log.
-    public func drop() {
+    package func drop() {
         loads += 1
         all = []
         lines = []

@@ -1,24 +1,24 @@
-public import Holdfast
-public import Observation
+package import Holdfast
+internal import Observation
 internal import Synchronization
 
 /// What the system shows and asks while it confirms the device owner, at a sensor or by the account password.
 @MainActor @Observable
-public final class OwnerDialog {
+package final class OwnerDialog {
     /// The method of the running prompt; nil if there is none.
-    public private(set) var step: OwnerStep?
+    package private(set) var step: OwnerStep?
     /// What a sensor said last.
-    public private(set) var guidance: OwnerGuidance?
+    package private(set) var guidance: OwnerGuidance?
     /// Samples of this prompt that did not match.
-    public private(set) var misses = 0
+    package private(set) var misses = 0
     /// The finger that a sensor waits for, where it waits for one.
-    public private(set) var finger: OwnerFinger?
+    package private(set) var finger: OwnerFinger?
     /// Why the owner is asked, in the app's words, where the system's own prompt shows that.
-    @ObservationIgnored public var reason: String?
+    @ObservationIgnored package var reason: String?
     /// What waits for ``answer(_:)``.
-    public private(set) var question: OwnerPrompt?
+    package private(set) var question: OwnerPrompt?
     /// What the system wants to have read.
-    public private(set) var message: OwnerPrompt?
+    package private(set) var message: OwnerPrompt?
 
     @ObservationIgnored private var asking: Task<VaultError?, Never>?
     @ObservationIgnored private var answer: OwnerAnswer?
@@ -43,7 +43,7 @@ public final class OwnerDialog {
         let prompts = OwnerPrompts(
             reason: reason,
             begin: { saying.yield(.step($0)) },
-            show: { saying.yield(.guidance($0)) }, finger: { saying.yield(.finger($0)) },
+            show: { saying.yield(.guidance($0)) }, onFinger: { saying.yield(.finger($0)) },
             answer: { prompt in
                 guard prompt.needsAnswer else {
                     saying.yield(.message(prompt))
@@ -72,7 +72,7 @@ public final class OwnerDialog {
     }
 
     /// Passes what the user typed to the prompt.
-    public func answer(_ secret: consuming SecretBytes) {
+    package func answer(_ secret: consuming SecretBytes) {
         guard let answer else { return }
         self.answer = nil
         question = nil
@@ -81,7 +81,7 @@ public final class OwnerDialog {
     }
 
     /// The user cancelled.
-    public func cancel() {
+    package func cancel() {
         asking?.cancel()
         answer?.give(nil)
         answer = nil

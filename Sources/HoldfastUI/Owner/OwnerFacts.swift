@@ -1,7 +1,7 @@
 internal import Holdfast
 
 /// Why only the passcode is taken, although the rules take a finger or an account.
-public enum PasscodeReason: Sendable, Hashable, CaseIterable {
+package enum PasscodeReason: Sendable, Hashable, CaseIterable {
     /// It was not given since the app started, or too long ago.
     case start
     /// Too many fingers did not match since.
@@ -22,7 +22,7 @@ public enum PasscodeReason: Sendable, Hashable, CaseIterable {
 }
 
 /// Why the system cannot ask its owner, or a chip cannot be used.
-public enum OwnerObstacle: Sendable, Hashable, CaseIterable {
+package enum OwnerObstacle: Sendable, Hashable, CaseIterable {
     /// It is not there, or not reachable.
     case missing
     /// The user has set nothing up for it.

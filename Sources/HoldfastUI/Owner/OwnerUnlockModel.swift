@@ -1,4 +1,4 @@
-public import Holdfast
+package import Holdfast
 public import Observation
 
 /// The device owner's unlock at the lock screen: which methods the policy offers now, what the running prompt says, and
@@ -10,24 +10,24 @@ public import Observation
 @MainActor @Observable
 public final class OwnerUnlockModel {
     /// What the system says and asks while it looks for its owner.
-    public let dialog = OwnerDialog()
+    package let dialog = OwnerDialog()
     /// What may be asked for now, in the order of the rules; empty where only the passcode is left.
-    public private(set) var offers: [OwnerStep] = []
+    package private(set) var offers: [OwnerStep] = []
     /// Whether the vault opens by its level, without a secret of its own: ``unlock()`` does that, at a button.
-    public private(set) var opensByLevel = false
+    package private(set) var opensByLevel = false
     /// Whether ``unlock()`` is under way.
     public private(set) var isUnlocking = false
     /// Whether the rules let the app work with the open compartment, since the last prompts opened nothing.
-    public private(set) var allowsOpenCompartment = false
+    package private(set) var allowsOpenCompartment = false
     /// Whether the rules take a face or a finger, and the user has not allowed this app to ask for it: the system's settings do.
-    public private(set) var isDenied = false
+    package private(set) var isDenied = false
     /// Why the vault does not open on this device, where that is no matter of a prompt.
     private(set) var stop: StopModel.Reason?
     /// What the key store waits for, where that is the reason.
     private(set) var until: ShareWait?
     /// Why the last prompt did not unlock, or why there is no prompt although the policy allows a finger or an account
     /// password; nil if there is nothing to say.
-    public var problem: VaultProblem? { ending ?? obstacle }
+    package var problem: VaultProblem? { ending ?? obstacle }
 
     private var ending: VaultProblem?
     private var obstacle: VaultProblem?
@@ -54,14 +54,14 @@ public final class OwnerUnlockModel {
     }
 
     /// Whether the lock screen can be seen: a face that knows it keeps a prompt from taking the sensor away from others.
-    public func setInFront(_ isInFront: Bool) {
+    package func setInFront(_ isInFront: Bool) {
         self.isInFront = isInFront
         askOnOccasion()
     }
 
     /// Asks the owner.
     /// - Parameter step: One of ``offers``; the first of them where none is named.
-    public func ask(_ step: OwnerStep? = nil) async {
+    package func ask(_ step: OwnerStep? = nil) async {
         guard dialog.step == nil, let step = step ?? offers.first, offers.contains(step) else { return }
         hasOccasion = false
         ending = nil
@@ -144,7 +144,7 @@ public final class OwnerUnlockModel {
     }
 
     /// The user cancelled: the passcode is left, and the same way is offered again.
-    public func turnAway() { dialog.cancel() }
+    package func turnAway() { dialog.cancel() }
 
     /// Takes what was read of a shut lock in; nil for one that is open, or will never open again.
     func adopt(_ facts: OwnerFacts?) {

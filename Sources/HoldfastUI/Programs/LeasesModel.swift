@@ -3,16 +3,16 @@
 internal import AgentMessages
 internal import Holdfast
 internal import HoldfastAgent
-public import Observation
+internal import Observation
 internal import SystemCalls
 
 /// What other programs may use without the user being asked again, by the word of the agent of the same vault. Dropped when the lock falls.
 @MainActor @Observable
-public final class LeasesModel {
+package final class LeasesModel {
     /// One program's lease.
-    public struct Lease: Sendable, Hashable, Identifiable {
+    package struct Lease: Sendable, Hashable, Identifiable {
         /// What a lease opens.
-        public enum Target: Sendable, Hashable {
+        package enum Target: Sendable, Hashable {
             /// One item, by its name and collection.
             case item(name: String, collection: String)
             /// All items with a tag.
@@ -20,13 +20,13 @@ public final class LeasesModel {
         }
 
         /// The agent's number of it.
-        public let id: UInt64
+        package let id: UInt64
         /// The program, as it was called when the lease was given.
-        public let program: String
+        package let program: String
         /// What it opens.
-        public let target: Target
+        package let target: Target
         /// Seconds that are left; nil until the vault locks.
-        public let seconds: UInt64?
+        package let seconds: UInt64?
 
         init(_ entry: LeaseEntry) {
             (id, program, seconds) = (entry.number, entry.program, entry.remaining.map { ($0 + 999) / 1000 })
@@ -38,22 +38,22 @@ public final class LeasesModel {
     }
 
     /// The leases, in the order in which they were given; none where no agent serves the vault.
-    public private(set) var leases: [Lease] = []
+    package private(set) var leases: [Lease] = []
     /// What kept them from being read or ended.
-    public private(set) var problem: VaultProblem?
+    package private(set) var problem: VaultProblem?
 
     @ObservationIgnored private let lock: LockModel
     @ObservationIgnored private var loads = 0
 
     /// The leases of the vault behind this lock.
-    public init(_ lock: LockModel) { self.lock = lock }
+    package init(_ lock: LockModel) { self.lock = lock }
 
     /// Asks the agent.
-    public func load() async { await ask { agent throws(VaultError) in try agent.leases() } }
+    package func load() async { await ask { agent throws(VaultError) in try agent.leases() } }
 
     /// Ends a lease, or all of them; then the program is asked for again.
     /// - Parameter lease: The number of one; nil for all.
-    public func revoke(_ lease: UInt64?) async {
+    package func revoke(_ lease: UInt64?) async {
         await ask { agent throws(VaultError) in
             _ = try agent.revoke(lease)
             return try agent.leases()
@@ -61,7 +61,7 @@ public final class LeasesModel {
     }
 
     /// Forgets them.
-    public func drop() {
+    package func drop() {
         loads += 1
         leases = []
         problem = nil

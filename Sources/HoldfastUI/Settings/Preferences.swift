@@ -1,9 +1,9 @@
 internal import Holdfast
 
 /// What the user chose about one face. Kept in the vault, so that the lock cannot be weakened without the passcode.
-public struct Preferences: Sendable, Hashable {
+package struct Preferences: Sendable, Hashable {
     /// What leaving the window for another one does.
-    public enum FocusLoss: String, Sendable, Hashable, CaseIterable {
+    package enum FocusLoss: String, Sendable, Hashable, CaseIterable {
         /// Nothing: the content stays to be seen.
         case ignored = "ignored"
         /// The content is covered until the window has the focus again.
@@ -13,30 +13,30 @@ public struct Preferences: Sendable, Hashable {
     }
 
     /// What leaving the window does.
-    public var focusLoss = FocusLoss.ignored
+    package var focusLoss = FocusLoss.ignored
     /// Whether the cover shows a blurred picture of the content; else it is plain.
-    public var blursCover = true
+    package var blursCover = true
     /// Whether content is covered while the system says that the screen is recorded, mirrored or shown elsewhere. Linux
     /// says nothing of the kind.
-    public var coversCapture = true
+    package var coversCapture = true
     /// Whether minimising the window locks at once; else it covers only.
-    public var locksWhenMinimised = false
+    package var locksWhenMinimised = false
     /// Whether closing the lid locks at once, where the app's code wants that; else it is treated as leaving the app.
-    public var locksWhenLidCloses = true
+    package var locksWhenLidCloses = true
     /// Seconds without any key or movement after which the app locks; nil for never.
-    public var idleSeconds: UInt32? = 300
+    package var idleSeconds: UInt32? = 300
     /// Seconds after which a copied secret is taken off the clipboard.
-    public var clipboardSeconds: UInt32 = 30
+    package var clipboardSeconds: UInt32 = 30
     /// Seconds after which a value that is shown is hidden again.
-    public var revealSeconds: UInt32 = 30
+    package var revealSeconds: UInt32 = 30
 
     /// What a face offers for ``idleSeconds``.
-    public static let idlePresets: [UInt32?] = [60, 300, 900, 1800, nil]
+    package static let idlePresets: [UInt32?] = [60, 300, 900, 1800, nil]
     /// What a face offers for ``clipboardSeconds``.
-    public static let clipboardPresets: [UInt32] = [10, 30, 60, 120]
+    package static let clipboardPresets: [UInt32] = [10, 30, 60, 120]
 
     /// The defaults.
-    public init() {}
+    package init() {}
 
     static let longestText = 1024
 

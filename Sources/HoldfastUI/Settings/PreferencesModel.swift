@@ -1,13 +1,13 @@
-public import Holdfast
-public import Observation
+package import Holdfast
+internal import Observation
 
 /// The choices about one face, read when the vault opens and written when they change.
 @MainActor @Observable
-public final class PreferencesModel {
+package final class PreferencesModel {
     /// What holds now.
-    public private(set) var values = Preferences()
+    package private(set) var values = Preferences()
     /// What kept the last change from being stored.
-    public var problem: VaultProblem?
+    package var problem: VaultProblem?
 
     @ObservationIgnored private let vault: Vault
     @ObservationIgnored private let face: String
@@ -20,19 +20,19 @@ public final class PreferencesModel {
     /// - Parameters:
     ///   - vault: Where the preferences are kept.
     ///   - face: Names the face: `desktop`, `ios`.
-    public init(_ vault: Vault, face: String) {
+    package init(_ vault: Vault, face: String) {
         self.vault = vault
         self.face = face
     }
 
     /// Reads them; the vault must be open.
-    public func load() async {
+    package func load() async {
         if let stored = await PreferencesModel.read(vault, face) { values = stored }
         await onChange(values)
     }
 
     /// Changes them at once and stores them. What cannot be stored is taken back.
-    public func change(_ edit: (inout Preferences) -> Void) async {
+    package func change(_ edit: (inout Preferences) -> Void) async {
         let before = values
         edit(&values)
         guard values != before else { return }

@@ -3,13 +3,13 @@ public import Observation
 internal import SystemCalls
 
 /// How far the vault has grown, and its next steps: a passcode of its own, the recovery phrase. The switch between asking nobody
-/// and asking the device's owner is ``SecuritySettingsModel/Change/lock(_:)``.
+/// and asking the device's owner is ``SecuritySettingsModel/requestLock(_:)``.
 ///
 /// Each change makes new keys; what is stored moves to them in the background, and the next change waits for that.
 @MainActor @Observable
 public final class ProtectionModel {
     /// A step.
-    public enum Change: Sendable, Hashable {
+    package enum Change: Sendable, Hashable {
         /// A passcode of the vault's own is asked for.
         case passcode
         /// It is asked for no more: the device's owner is, or nobody where the device cannot ask.
@@ -19,29 +19,29 @@ public final class ProtectionModel {
     }
 
     /// A step that did not come to hold, and why.
-    public struct Failure: Sendable, Hashable {
+    package struct Failure: Sendable, Hashable {
         /// What was asked for.
-        public let change: Change
+        package let change: Change
         /// Why it does not hold.
-        public let problem: VaultProblem
+        package let problem: VaultProblem
     }
 
     /// How the vault is protected; nil until that was read.
-    public private(set) var protection: Protection?
+    package private(set) var protection: Protection?
     /// How far what is stored has moved to new keys; nil while nothing moves.
-    public private(set) var moving: Protection.Moving?
+    package private(set) var moving: Protection.Moving?
     /// What kept it from moving; the next ``load()`` tries again.
-    public private(set) var movingProblem: VaultProblem?
+    package private(set) var movingProblem: VaultProblem?
     /// How strong the passcode is that is being typed.
-    public private(set) var strength: PasscodeStrength?
+    package private(set) var strength: PasscodeStrength?
     /// The step that is being made.
-    public private(set) var running: Change?
+    package private(set) var running: Change?
     /// Whether the words of a new recovery phrase are there to be shown.
-    public private(set) var showsPhrase = false
+    package private(set) var showsPhrase = false
     /// What the system says and asks while it looks for its owner.
-    public let dialog = OwnerDialog()
+    package let dialog = OwnerDialog()
     /// The last step that did not come to hold; a face clears it when it was shown.
-    public var failure: Failure?
+    package var failure: Failure?
 
     @ObservationIgnored private let app: HoldfastApp
     @ObservationIgnored private var issue: RecoveryPhraseIssue?
@@ -51,7 +51,7 @@ public final class ProtectionModel {
     @ObservationIgnored private let tasks = TaskBag()
 
     /// The protection of this app's vault.
-    public init(_ app: HoldfastApp) {
+    package init(_ app: HoldfastApp) {
         self.app = app
         tasks.add(
             Task { [weak self, lock = app.lock] in
@@ -63,21 +63,21 @@ public final class ProtectionModel {
     public var level: VaultLevel? { protection?.level }
 
     /// Whether losing this device, or the passcode, loses everything in the vault.
-    public var isLostWithDevice: Bool { protection.map { !$0.isRecoverable } ?? false }
+    package var isLostWithDevice: Bool { protection.map { !$0.isRecoverable } ?? false }
 
     /// Whether the next change of the level ends the words of the recovery phrase: to be said before it is made.
-    public var losesPhrase: Bool { protection?.isRecoverable ?? false }
+    package var losesPhrase: Bool { protection?.isRecoverable ?? false }
 
     /// Whether the vault has a passcode of its own, which changes are then proved with.
-    public var hasPasscode: Bool { protection?.ways.contains(.passcode) ?? false }
+    package var hasPasscode: Bool { protection?.ways.contains(.passcode) ?? false }
 
     /// Reads what holds, and goes on with what still moves.
-    public func load() async {
+    package func load() async {
         if let now = await ProtectionModel.read(app.vault) { adopt(now) }
     }
 
     /// Estimates what is being typed.
-    public func estimate(_ passcode: RawSpan) {
+    package func estimate(_ passcode: RawSpan) {
         let next = PasscodeStrength(of: passcode)
         if next != strength { strength = next }
     }
@@ -89,7 +89,7 @@ public final class ProtectionModel {
     ///   - takesWeak: Whether the user insists on a passcode that is guessed at once.
     /// - Returns: Whether it holds now; if not, ``failure`` says why.
     @discardableResult
-    public func setPasscode(
+    package func setPasscode(
         _ passcode: consuming SecretBytes, repeated: consuming SecretBytes, takingWeak takesWeak: Bool = false
     ) async -> Bool {
         strength = nil
@@ -110,7 +110,7 @@ public final class ProtectionModel {
     /// - Parameter passcode: The present one.
     /// - Returns: As ``setPasscode(_:repeated:takingWeak:)``.
     @discardableResult
-    public func removePasscode(_ passcode: consuming SecretBytes) async -> Bool {
+    package func removePasscode(_ passcode: consuming SecretBytes) async -> Bool {
         let carried = CarriedSecret(passcode)
         return await make(.noPasscode) { [lock = app.lock] prompts throws(VaultError) in
             var canAsk = false
@@ -125,7 +125,7 @@ public final class ProtectionModel {
     }
 
     /// Makes 24 words to be shown. They open nothing until ``confirmPhrase()``.
-    public func issuePhrase() async {
+    package func issuePhrase() async {
         guard running == nil else { return }
         failure = nil
         do throws(VaultError) {
@@ -135,13 +135,13 @@ public final class ProtectionModel {
     }
 
     /// Lends the words while they are shown; nil otherwise.
-    public func withPhrase<R>(_ body: (RawSpan) -> R) -> R? { issue.map { $0.phrase.withText { body($0) } } }
+    package func withPhrase<R>(_ body: (RawSpan) -> R) -> R? { issue.map { $0.phrase.withText { body($0) } } }
 
     /// The user has written the words down: from now on they open the vault, in place of earlier ones. The device's owner
     /// confirms it, where the device can ask. Refused, the words stay to be confirmed again.
     /// - Returns: As ``setPasscode(_:repeated:takingWeak:)``.
     @discardableResult
-    public func confirmPhrase() async -> Bool {
+    package func confirmPhrase() async -> Bool {
         guard let issue else { return false }
         let isMade = await make(.recoveryPhrase) { prompts throws(VaultError) in try await issue.confirm(prompts) }
         if isMade { discardPhrase() }
@@ -152,7 +152,7 @@ public final class ProtectionModel {
     /// - Parameter passcode: The present one.
     /// - Returns: As ``setPasscode(_:repeated:takingWeak:)``.
     @discardableResult
-    public func confirmPhrase(passcode: consuming SecretBytes) async -> Bool {
+    package func confirmPhrase(passcode: consuming SecretBytes) async -> Bool {
         guard let issue else { return false }
         let carried = CarriedSecret(passcode)
         let isMade = await make(.recoveryPhrase) { [lock = app.lock] _ throws(VaultError) in
@@ -163,13 +163,13 @@ public final class ProtectionModel {
     }
 
     /// The words are not wanted: they were never the vault's.
-    public func discardPhrase() {
+    package func discardPhrase() {
         issue = nil
         showsPhrase = false
     }
 
     /// What belongs to an open vault is forgotten.
-    public func drop() {
+    package func drop() {
         dialog.cancel()
         discardPhrase()
         (failure, strength) = (nil, nil)

@@ -1,4 +1,4 @@
-public import Holdfast
+package import Holdfast
 public import Observation
 internal import SystemCalls
 
@@ -9,7 +9,7 @@ internal import SystemCalls
 @MainActor @Observable
 public final class SecuritySettingsModel {
     /// A change that the user asked for.
-    public enum Change: Sendable, Hashable {
+    package enum Change: Sendable, Hashable {
         /// The app lock on or off. In a vault without a passcode this is its level: the device's owner is asked, or nobody is.
         case lock(Bool)
         /// The face or the finger opens the vault again, after others were enrolled: the device's passcode proves it.
@@ -31,7 +31,7 @@ public final class SecuritySettingsModel {
     }
 
     /// What has to be given for a change.
-    public enum Proof: Sendable, Hashable {
+    package enum Proof: Sendable, Hashable {
         /// The system asks its owner: ``proveOwner()``.
         case owner(OwnerStep)
         /// The passcode: ``prove(passcode:)``.
@@ -46,17 +46,17 @@ public final class SecuritySettingsModel {
     /// A change that did not come to hold, and why.
     public struct Failure: Sendable, Hashable {
         /// What was asked for.
-        public let change: Change
+        package let change: Change
         /// Why it does not hold.
-        public let problem: VaultProblem
+        package let problem: VaultProblem
     }
 
     /// How the vault opens; nil until that was read.
-    public private(set) var level: VaultLevel?
+    package private(set) var level: VaultLevel?
     /// Whether the vault has a passcode of its own, which changes are then proved with.
-    public private(set) var hasPasscode = true
+    package private(set) var hasPasscode = true
     /// Whether the change that is wanted ends the words of the recovery phrase: to be said before ``confirm()``.
-    public var losesPhrase: Bool {
+    package var losesPhrase: Bool {
         switch wanted {
         case .lock, .ownerAnew: return !hasPasscode && hasPhrase
         default: return false
@@ -65,36 +65,36 @@ public final class SecuritySettingsModel {
     private var hasPhrase = false
     /// Whether faces or fingers were added or removed since the lock was turned on, so that only the device's passcode opens the
     /// vault: ``Change/ownerAnew`` takes them again.
-    public private(set) var enrollmentChanged = false
+    package private(set) var enrollmentChanged = false
     /// Whether ``Change/ownerAnew`` would let a face or a finger open the vault again, or for the first time: what is enrolled was
     /// changed, or set up only after the lock was turned on.
-    public var offersOwnerAnew: Bool { enrollmentChanged || biometricsCame }
+    package var offersOwnerAnew: Bool { enrollmentChanged || biometricsCame }
     /// Whether the device can ask for a face or a finger since, although the lock was turned on without.
-    public var biometricsCame: Bool {
+    package var biometricsCame: Bool {
         guard level == .owner, let policy, !policy.asks(for: .biometrics) else { return false }
         return obstacles[.biometrics] == nil
     }
     /// The rules that hold; nil until they were read.
-    public private(set) var policy: VaultPolicy?
+    package private(set) var policy: VaultPolicy?
     /// What an unlock with the passcode proves.
-    public private(set) var passcodeAssurance: Assurance?
+    package private(set) var passcodeAssurance: Assurance?
     /// Whether the passcode is under the machine's security chip.
-    public private(set) var isUnderChip = false
+    package private(set) var isUnderChip = false
     /// Whether there is a PIN under a chip, of this machine or of another one.
-    public private(set) var hasPIN = false
+    package private(set) var hasPIN = false
     /// Whether hardware keeps keys for this vault that may be another folder's: nothing else changes until the user has said
     /// what this folder is, with ``Change/hardware(_:)``.
-    public private(set) var leavesHardware = false
+    package private(set) var leavesHardware = false
     /// Why the chip cannot be used; nil where it can.
-    public private(set) var chipObstacle: OwnerObstacle? = .missing
+    package private(set) var chipObstacle: OwnerObstacle? = .missing
     /// The change that waits for its proof. The switch shows it as wanted until it is proved, then as it is.
-    public private(set) var wanted: Change?
+    package private(set) var wanted: Change?
     /// What has to be given for it.
-    public private(set) var needed: Proof?
+    package private(set) var needed: Proof?
     /// Whether a passcode is being checked.
     public private(set) var isBusy = false
     /// What the system says and asks while it looks for its owner.
-    public let dialog = OwnerDialog()
+    package let dialog = OwnerDialog()
     /// The last change that did not come to hold: the switch is back, and this says why.
     public var failure: Failure?
 
@@ -108,12 +108,12 @@ public final class SecuritySettingsModel {
     @ObservationIgnored var onChange: @MainActor () async -> Void = {}
 
     /// What a face offers for ``Change/attemptLimit(_:)``.
-    public nonisolated static var attemptLimits: ClosedRange<Int> { VaultPolicy.attemptLimits }
+    package nonisolated static var attemptLimits: ClosedRange<Int> { VaultPolicy.attemptLimits }
 
     package typealias LookAtChip = @Sendable (HoldfastApp) -> OwnerObstacle?
 
     /// The settings of this app.
-    public convenience init(_ app: HoldfastApp) { self.init(app, lookAtChip: SecurityChip.obstacle) }
+    package convenience init(_ app: HoldfastApp) { self.init(app, lookAtChip: SecurityChip.obstacle) }
 
     /// - Parameter lookAtChip: Why the chip cannot be used; blocks.
     package init(_ app: HoldfastApp, lookAtChip: @escaping LookAtChip) {
@@ -128,47 +128,50 @@ public final class SecuritySettingsModel {
     }
 
     /// The timing to show, as with ``showsLockOn``.
-    public var shownTiming: LockTiming {
+    package var shownTiming: LockTiming {
         if case .timing(let timing) = wanted { return timing }
         return policy?.lockTiming ?? .immediately
     }
 
     /// The attempt limit to show, as with ``showsLockOn``.
-    public var shownAttemptLimit: Int {
+    package var shownAttemptLimit: Int {
         if case .attemptLimit(let limit) = wanted { return limit }
         return policy?.attemptLimit ?? VaultPolicy.standard.attemptLimit
     }
 
     /// Whether the switch for fingerprint or face, or for the account password, is shown as on; see ``showsLockOn``.
-    public func showsOn(_ step: OwnerStep) -> Bool {
+    package func showsOn(_ step: OwnerStep) -> Bool {
         if case .owner(step, let isOn) = wanted { return isOn }
         return policy?.asks(for: step) ?? false
     }
 
     /// Whether the switch of the chip stands on, as with ``showsLockOn``.
-    public var showsChipOn: Bool {
+    package var showsChipOn: Bool {
         if case .chip(let isOn) = wanted { return isOn }
         return isUnderChip
     }
 
     /// Why the system cannot ask its owner; nil where it can.
-    public func obstacle(to step: OwnerStep) -> OwnerObstacle? { obstacles[step] }
+    package func obstacle(to step: OwnerStep) -> OwnerObstacle? { obstacles[step] }
 
     /// Whether the switch can be used: to switch off what is gone, too.
-    public func canSwitch(_ step: OwnerStep) -> Bool { obstacles[step] == nil || showsOn(step) }
+    package func canSwitch(_ step: OwnerStep) -> Bool { obstacles[step] == nil || showsOn(step) }
+
+    /// Whether the app lock can be turned on or off.
+    public var canSwitchLock: Bool { lockObstacle == nil }
 
     /// Why the app lock cannot be turned on: the device cannot ask its owner, and the vault has no passcode.
-    public var lockObstacle: OwnerObstacle? {
+    package var lockObstacle: OwnerObstacle? {
         guard !hasPasscode, !showsLockOn, OwnerStep.allCases.allSatisfy({ obstacles[$0] != nil }) else { return nil }
         // Without a passcode of the device there is nothing that could be set up before it.
         return obstacles[.devicePasscode]
     }
 
     /// As ``canSwitch(_:)``, of the chip.
-    public var canSwitchChip: Bool { chipObstacle == nil || showsChipOn }
+    package var canSwitchChip: Bool { chipObstacle == nil || showsChipOn }
 
     /// Whether a PIN can be set: the chip holds its share.
-    public var canSetPIN: Bool { chipObstacle == nil }
+    package var canSetPIN: Bool { chipObstacle == nil }
 
     /// Makes the change that needs nothing typed. The device's owner confirms it, where the device can ask; if they do not, the
     /// switch goes back, nothing was changed, and ``failure`` says why.
@@ -211,7 +214,7 @@ public final class SecuritySettingsModel {
     }
 
     /// Reads what holds.
-    public func load() async { adopt(await SecuritySettingsModel.status(app.vault)) }
+    package func load() async { adopt(await SecuritySettingsModel.status(app.vault)) }
 
     /// Finds out what the machine can do. Asks for nothing; needs a few seconds if a part does not respond.
     public func look() async {
@@ -223,8 +226,15 @@ public final class SecuritySettingsModel {
         if chip != chipObstacle { chipObstacle = chip }
     }
 
+    /// Asks for the app lock to be turned on or off; ``confirm()`` does it, and the device asks its owner where the vault has
+    /// no passcode.
+    public func requestLock(_ isOn: Bool) { request(.lock(isOn)) }
+
+    /// Asks for another number of wrong secrets until one attempt an hour, or self-destruct; ``confirm()`` does it.
+    public func requestAttemptLimit(_ limit: Int) { request(.attemptLimit(limit)) }
+
     /// Asks for a change; ``needed`` says what has to be given for it.
-    public func request(_ change: Change) {
+    package func request(_ change: Change) {
         guard !isBusy, dialog.step == nil else { return }
         failure = nil
         wanted = holds(change) ? nil : change
@@ -232,7 +242,7 @@ public final class SecuritySettingsModel {
     }
 
     /// The user cancelled: nothing changes, the switch goes back.
-    public func cancel() {
+    package func cancel() {
         guard !isBusy else { return }
         dialog.cancel()
         (wanted, needed) = (nil, nil)
@@ -240,7 +250,7 @@ public final class SecuritySettingsModel {
 
     /// Has the system ask its owner for the way that is to be switched on. Confirmed, the passcode is needed next; if not,
     /// the switch goes back.
-    public func proveOwner() async {
+    package func proveOwner() async {
         guard let change = wanted, case .owner(let step) = needed, dialog.step == nil else { return }
         failure = nil
         let error = await dialog.run(step) { [lock = app.lock] prompts throws(VaultError) in
@@ -254,7 +264,7 @@ public final class SecuritySettingsModel {
     }
 
     /// Proves the change that is wanted and makes it. Refused, the switch goes back and ``failure`` says why.
-    public func prove(passcode: consuming SecretBytes) async {
+    package func prove(passcode: consuming SecretBytes) async {
         guard let change = wanted, needed == .passcode else { return }
         await make(change, passcode, nil)
     }
@@ -263,7 +273,7 @@ public final class SecuritySettingsModel {
     /// - Parameters:
     ///   - passcode: The passcode as it was typed.
     ///   - text: The phrase as it was typed.
-    public func prove(passcode: consuming SecretBytes, phrase text: consuming SecretBytes) async {
+    package func prove(passcode: consuming SecretBytes, phrase text: consuming SecretBytes) async {
         guard let change = wanted, needed == .passcodeAndPhrase, !isBusy else { return }
         do throws(RecoveryPhraseError) {
             await make(change, passcode, try RecoveryPhrase(parsing: text))
@@ -279,7 +289,7 @@ public final class SecuritySettingsModel {
     ///   - new: 1 to 1,024 bytes.
     ///   - takesWeak: Whether the user insists on a passcode that is guessed at once.
     /// - Returns: Why not; nil when it was done.
-    public func changePasscode(
+    package func changePasscode(
         from old: consuming SecretBytes, to new: consuming SecretBytes, takingWeak takesWeak: Bool = false
     ) async -> VaultProblem? {
         guard !isBusy else { return .busy }
@@ -297,7 +307,7 @@ public final class SecuritySettingsModel {
 
     /// Gives the vault a PIN under the machine's chip, in place of the one that it may have.
     /// - Returns: Why not; nil when it was done.
-    public func setPIN(_ pin: consuming SecretBytes, passcode: consuming SecretBytes) async -> VaultProblem? {
+    package func setPIN(_ pin: consuming SecretBytes, passcode: consuming SecretBytes) async -> VaultProblem? {
         guard !isBusy else { return .busy }
         isBusy = true
         defer { isBusy = false }
@@ -309,7 +319,7 @@ public final class SecuritySettingsModel {
     }
 
     /// What belongs to an open vault is forgotten.
-    public func drop() {
+    package func drop() {
         dialog.cancel()
         if !isBusy { (wanted, needed) = (nil, nil) }
         failure = nil

@@ -9,7 +9,7 @@ public final class SelfDestructModel {
     public enum Step: Sendable, Hashable {
         /// Nothing is pending.
         case idle
-        /// The first passcode is asked for; in a vault without one, the device's owner is (``SelfDestructModel/confirmsOwner``).
+        /// The first passcode is asked for; in a vault without one, the device's owner is.
         case authenticating(SelfDestructChange)
         /// The user is asked to confirm.
         case confirming(SelfDestructChange)
@@ -20,7 +20,7 @@ public final class SelfDestructModel {
     }
 
     /// How the last change ended.
-    public enum Outcome: Sendable, Hashable {
+    package enum Outcome: Sendable, Hashable {
         /// It holds now.
         case done(SelfDestructChange)
         /// Its owner cancelled it; nothing changed.
@@ -31,34 +31,38 @@ public final class SelfDestructModel {
         case refused(VaultProblem)
     }
 
+    /// Whether the last change holds now.
+    public var hasChanged: Bool { if case .done = outcome { true } else { false } }
+    /// Whether the last change was given up: the app was left or locked, or too much time passed.
+    public var isGivenUp: Bool { outcome == .givenUp }
     /// Whether wrong passcodes destroy the vault at the limit.
     public private(set) var isOn = false
     /// Whether the device's owner is asked in place of a passcode, because the vault has none: ``authenticate()`` and
     /// ``finish()``.
-    public private(set) var confirmsOwner = false
+    package private(set) var confirmsOwner = false
     /// Whether a change is possible: a vault that opens without asking has nothing to guess.
     public private(set) var isPossible = true
     /// What the system says and asks while it looks for its owner.
-    public let dialog = OwnerDialog()
+    package let dialog = OwnerDialog()
     /// The limit.
     public private(set) var attemptLimit = VaultPolicy.standard.attemptLimit
     /// The whole countdown, in seconds.
-    public private(set) var countdown = 30
+    package private(set) var countdown = 30
     /// How far a change is.
     public private(set) var step = Step.idle
     /// How the last one ended; a face clears it when it was shown.
-    public var outcome: Outcome?
+    package var outcome: Outcome?
     /// Whether a passcode is being checked.
     public private(set) var isBusy = false
     /// The key that a wipe's receipt will be verified with, 66 hexadecimal digits; nil while self-destruct is off.
-    public private(set) var receiptKey: String?
+    package private(set) var receiptKey: String?
 
     @ObservationIgnored private let app: HoldfastApp
     @ObservationIgnored private var change: SelfDestructSwitch?
     @ObservationIgnored private let ticking = OneTask()
 
     /// The switch of this app's vault.
-    public init(_ app: HoldfastApp) { self.app = app }
+    package init(_ app: HoldfastApp) { self.app = app }
 
     /// Whether the switch stands on: as it is, or as it is wanted while a change is pending.
     public var showsOn: Bool { pending.map { $0 == .enable } ?? isOn }
@@ -74,7 +78,7 @@ public final class SelfDestructModel {
     }
 
     /// Reads what holds.
-    public func load() async {
+    package func load() async {
         let (policy, key, protection) = await SelfDestructModel.read(app.vault)
         guard let policy else { return }
         if let protection {
@@ -95,7 +99,7 @@ public final class SelfDestructModel {
     }
 
     /// Checks the first passcode.
-    public func authenticate(passcode: consuming SecretBytes) async {
+    package func authenticate(passcode: consuming SecretBytes) async {
         guard case .authenticating(let wanted) = step, !isBusy else { return }
         isBusy = true
         let change = SelfDestructSwitch(vault: app.vault, countdown: .seconds(countdown))
@@ -146,7 +150,7 @@ public final class SelfDestructModel {
     }
 
     /// Checks the last passcode and writes the change.
-    public func finish(passcode: consuming SecretBytes) async {
+    package func finish(passcode: consuming SecretBytes) async {
         guard case .authenticatingAgain(let wanted) = step, let change, !isBusy else { return }
         isBusy = true
         outcome = nil
@@ -166,7 +170,7 @@ public final class SelfDestructModel {
         }
     }
 
-    /// Has the device confirm its owner again, where the vault has no passcode, and writes the change. Refused, ``outcome`` says why,
+    /// Has the device confirm its owner again, where the vault has no passcode, and writes the change. Refused, `outcome` says why,
     /// and while the change is pending this can be called again.
     public func finish() async {
         guard case .authenticatingAgain(let wanted) = step, let change, confirmsOwner, !isBusy else { return }
@@ -200,7 +204,7 @@ public final class SelfDestructModel {
     }
 
     /// The app was locked: what was pending is over.
-    public func drop() {
+    package func drop() {
         dialog.cancel()
         guard step != .idle else { return }
         change?.leave()

@@ -3,7 +3,7 @@ internal import Holdfast
 // What the machine has beside: a security chip, a fingerprint sensor.
 extension SetupModel {
     /// Puts the passcode under the chip. What does not succeed is said, and may be tried again or left out.
-    public func enrollChip() async {
+    package func enrollChip() async {
         guard step == .chip, !isBusy, let app, let passcode = passcode.take() else { return }
         let phrase = phrase.take()
         isBusy = true
@@ -19,7 +19,7 @@ extension SetupModel {
     }
 
     /// Tests the finger, and then adds it to the vault's policy.
-    public func enrollFingerprint() async {
+    package func enrollFingerprint() async {
         guard step == .fingerprint, !isBusy, let app else { return }
         isBusy = true
         problem = nil
@@ -43,7 +43,7 @@ extension SetupModel {
     }
 
     /// The user skips what is offered; a finger that is being waited for is let go.
-    public func leaveOut() {
+    package func leaveOut() {
         guard step == .chip || step == .fingerprint else { return }
         if dialog.step != nil { return dialog.cancel() }
         guard !isBusy else { return }
@@ -52,10 +52,10 @@ extension SetupModel {
     }
 
     /// Finds out whether a vault can begin without a passcode here.
-    public func look() async { canBeginWithoutPasscode = await unasked.isPossible(path) }
+    package func look() async { canBeginWithoutPasscode = await unasked.isPossible(path) }
 
     /// The vault begins without a passcode: this machine's key store opens it. Its user may set one in the settings.
-    public func beginWithoutPasscode() async {
+    package func beginWithoutPasscode() async {
         guard step == .welcome else { return }
         step = .opening
         problem = nil

@@ -1,4 +1,4 @@
-public import Holdfast
+package import Holdfast
 
 extension SetupModel {
     /// The user is away, or the machine goes to sleep. When this returns, passcode, words and keys are gone, except
@@ -7,7 +7,7 @@ extension SetupModel {
     /// A vault that was made stays. The assistant continues where it was after the passcode is entered; past the app
     /// lock's question the vault is locked and its own lock screen takes over. What is typed is the face's to empty.
     /// - Parameter event: What happened, for the lock machine.
-    public func suspend(_ event: LockEvent) async {
+    package func suspend(_ event: LockEvent) async {
         absences += 1
         lastEvent = event
         switch step {
@@ -42,7 +42,7 @@ extension SetupModel {
     ///
     /// ``problem`` says what was wrong; a wrong passcode is counted by the vault.
     /// - Parameter passcode: The one that was chosen.
-    public func resume(passcode: consuming SecretBytes) async {
+    package func resume(passcode: consuming SecretBytes) async {
         guard step == .resume, !isBusy else { return }
         isBusy = true
         problem = nil

@@ -1,12 +1,12 @@
-public import Holdfast
-public import Observation
+package import Holdfast
+internal import Observation
 
 /// The first run: a passcode, the recovery phrase with a check, the app lock, and what the machine has beside: a security
 /// chip, a fingerprint sensor.
 @MainActor @Observable
-public final class SetupModel {
+package final class SetupModel {
     /// Where the assistant is.
-    public enum Step: Sendable, Hashable {
+    package enum Step: Sendable, Hashable {
         /// What this is.
         case welcome
         /// A passcode is chosen.
@@ -37,30 +37,30 @@ public final class SetupModel {
     }
 
     /// Where the assistant is.
-    public internal(set) var step = Step.welcome
+    package internal(set) var step = Step.welcome
     /// How strong the passcode is that is being typed.
-    public internal(set) var strength: PasscodeStrength?
+    package internal(set) var strength: PasscodeStrength?
     /// What went wrong last.
-    public internal(set) var problem: VaultProblem?
+    package internal(set) var problem: VaultProblem?
     /// The places of the words that the check asks for, counted from 1.
-    public private(set) var positions: [Int] = []
+    package private(set) var positions: [Int] = []
     /// Whether the app lock is switched on at the end; off unless the user wants it.
-    public var enablesLock = false
+    package var enablesLock = false
     /// Whether something is being checked, or the system is asking its owner.
-    public internal(set) var isBusy = false
+    package internal(set) var isBusy = false
     /// Whether the words were on paper before the user was away. Else others are shown, and only those count.
-    public internal(set) var isPhraseChecked = false
+    package internal(set) var isPhraseChecked = false
     /// Whether a vault can begin without a passcode: this machine has a key store for it. Known after ``look()``.
-    public internal(set) var canBeginWithoutPasscode = false
+    package internal(set) var canBeginWithoutPasscode = false
     /// How often the user was away: work that began before is no longer shown.
     @ObservationIgnored var absences = 0
     /// What the system says and asks while a finger proves itself.
-    public let dialog = OwnerDialog()
+    package let dialog = OwnerDialog()
     /// The app, once it was opened.
-    public internal(set) var app: HoldfastApp?
+    package internal(set) var app: HoldfastApp?
 
     /// The folder of the new vault.
-    public let path: String
+    package let path: String
     @ObservationIgnored var passcode: SecretBytes?
     @ObservationIgnored var check: PhraseCheck?
     /// Kept for as long as the chip may want it.
@@ -98,7 +98,7 @@ public final class SetupModel {
     }
 
     /// - Parameter path: A folder that does not exist or is empty.
-    public convenience init(at path: String) {
+    package convenience init(at path: String) {
         self.init(at: path, open: { path throws(VaultError) in try HoldfastApp(at: path) })
     }
 
@@ -124,14 +124,14 @@ public final class SetupModel {
     }
 
     /// The user has read the introduction.
-    public func begin() {
+    package func begin() {
         guard step == .welcome else { return }
         problem = nil
         step = .passcode
     }
 
     /// Estimates what is being typed.
-    public func estimate(_ passcode: RawSpan) {
+    package func estimate(_ passcode: RawSpan) {
         let next = PasscodeStrength(of: passcode)
         if next != strength { strength = next }
     }
@@ -141,7 +141,7 @@ public final class SetupModel {
     ///   - passcode: As it was typed.
     ///   - repeated: As it was typed again.
     ///   - takesWeak: Whether the user insists on a passcode that is guessed at once.
-    public func choose(
+    package func choose(
         passcode: consuming SecretBytes, repeated: consuming SecretBytes, takingWeak takesWeak: Bool = false
     ) async {
         guard step == .passcode else { return }
@@ -171,7 +171,7 @@ public final class SetupModel {
     }
 
     /// Lends the words of the phrase while they are shown; nil otherwise.
-    public func withPhrase<R>(_ body: (RawSpan) -> R) -> R? {
+    package func withPhrase<R>(_ body: (RawSpan) -> R) -> R? {
         guard step == .phrase else { return nil }
         switch check {
         case .none: return nil
@@ -180,13 +180,13 @@ public final class SetupModel {
     }
 
     /// The user confirms having written the words down.
-    public func phraseIsWritten() {
+    package func phraseIsWritten() {
         guard step == .phrase else { return }
         step = .check
     }
 
     /// The user wants to see the words again.
-    public func showPhraseAgain() {
+    package func showPhraseAgain() {
         guard step == .check else { return }
         step = .phrase
     }
@@ -194,7 +194,7 @@ public final class SetupModel {
     /// Compares one of the words that are asked for.
     /// - Returns: Whether it is right.
     @discardableResult
-    public func answer(_ word: RawSpan, at position: Int) -> Bool {
+    package func answer(_ word: RawSpan, at position: Int) -> Bool {
         guard step == .check, var current = check.take() else { return false }
         let isRight = current.answer(word, at: position)
         check = consume current
@@ -203,7 +203,7 @@ public final class SetupModel {
 
     /// The words were typed: continues if all are correct.
     /// - Returns: Whether they are.
-    public func finishCheck() -> Bool {
+    package func finishCheck() -> Bool {
         guard step == .check else { return false }
         guard let current = check.take() else { return false }
         guard current.isPassed else {
@@ -218,7 +218,7 @@ public final class SetupModel {
 
     /// Opens the vault for the first time, and switches the app lock on where that is wanted. Continues with what the
     /// machine has.
-    public func finish() async {
+    package func finish() async {
         guard step == .protection, let passcode = passcode.take() else { return }
         step = .opening
         problem = nil

@@ -1,4 +1,4 @@
-public import Holdfast
+package import Holdfast
 public import Observation
 
 /// Why a vault does not open on this device, or cannot be begun, and what its user can do about that.
@@ -7,7 +7,7 @@ public import Observation
 @MainActor @Observable
 public final class StopModel {
     /// What happened.
-    public enum Reason: Sendable, Hashable, CaseIterable {
+    package enum Reason: Sendable, Hashable, CaseIterable {
         /// The device remembers a vault that is not in the folder: it was moved, deleted, or left by an earlier installation.
         case missing
         /// The key store cannot be asked now: the device or the keyring is locked. Nothing was lost.
@@ -36,15 +36,15 @@ public final class StopModel {
     }
 
     /// What happened.
-    public let reason: Reason
+    package let reason: Reason
     /// What a key store that cannot be asked now waits for (``Reason/notNow``), where that is known.
-    public let until: ShareWait?
+    package let until: ShareWait?
     /// What can be done, the mildest first.
     public let remedies: [Remedy]
     /// The remedy that is under way.
-    public private(set) var running: Remedy?
+    package private(set) var running: Remedy?
     /// Why the last remedy did not help.
-    public var problem: VaultProblem?
+    package var problem: VaultProblem?
 
     @ObservationIgnored private let act: @MainActor (Remedy) async -> VaultProblem?
 
@@ -70,7 +70,7 @@ public final class StopModel {
         remedies = wanted.filter { $0 != .startOver || canStartOver }
     }
 
-    /// Does what a remedy says. What came of it is in ``FaceModel/phase`` and ``LockModel/state``, or in ``problem``.
+    /// Does what a remedy says. ``FaceModel/models``, ``FaceModel/stop`` and ``LockModel/stop`` say what came of it.
     public func perform(_ remedy: Remedy) async {
         guard running == nil, remedies.contains(remedy) else { return }
         (running, problem) = (remedy, nil)
@@ -81,7 +81,7 @@ public final class StopModel {
 
 extension StopModel.Reason {
     /// In the words that a face has for it.
-    public var problem: VaultProblem {
+    package var problem: VaultProblem {
         switch self {
         case .missing: .vaultMissing
         case .notNow: .shareUnavailable

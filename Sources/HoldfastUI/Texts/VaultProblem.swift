@@ -1,8 +1,8 @@
-public import Holdfast
+package import Holdfast
 internal import SystemCalls
 
 /// Why something did not happen, as a value that each face puts into its own words.
-public enum VaultProblem: Sendable, Hashable {
+package enum VaultProblem: Sendable, Hashable {
     /// The passcode is wrong; the number of attempts left, nil if they are not counted.
     case wrongPasscode(remaining: Int?)
     /// The PIN is wrong; so many attempts are left.
@@ -124,7 +124,7 @@ public enum VaultProblem: Sendable, Hashable {
     case other(reason: String)
 
     /// What an error of the vault means to the person in front of it.
-    public init(_ error: VaultError) {
+    package init(_ error: VaultError) {
         self = error.code.kind.map { VaultProblem($0, error) } ?? .other(reason: error.reason)
     }
 

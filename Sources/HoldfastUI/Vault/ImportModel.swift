@@ -1,14 +1,14 @@
-public import Holdfast
+package import Holdfast
 internal import Imports
-public import Observation
+internal import Observation
 
 /// The import of another password manager's file: read, shown as a plan, and stored only when its user has seen that.
 ///
 /// What was read lies in locked memory until it is stored or ``drop()``; the lock drops it too.
 @MainActor @Observable
-public final class ImportModel {
+package final class ImportModel {
     /// How far it is.
-    public enum Step: Sendable, Hashable {
+    package enum Step: Sendable, Hashable {
         /// No file is chosen.
         case none
         /// The file is read, or its password tried.
@@ -26,19 +26,19 @@ public final class ImportModel {
     }
 
     /// What an import does.
-    public struct Plan: Sendable, Hashable {
+    package struct Plan: Sendable, Hashable {
         /// Names that are added.
-        public let added: [String]
+        package let added: [String]
         /// Items that the vault, or the file further up, has already.
-        public let duplicates: [String]
+        package let duplicates: [String]
         /// What was not understood, each with its place, in English; nothing of it is stored.
-        public let notes: [String]
+        package let notes: [String]
         /// Where the items go.
-        public let collection: String
+        package let collection: String
     }
 
     /// Why nothing was imported.
-    public enum Failure: Error, Sendable, Hashable {
+    package enum Failure: Error, Sendable, Hashable {
         /// It is no file of a program that is known.
         case unknownFormat
         /// It is not as files of its kind are; where, in English.
@@ -54,7 +54,7 @@ public final class ImportModel {
     }
 
     /// How far it is.
-    public private(set) var step = Step.none
+    package private(set) var step = Step.none
 
     @ObservationIgnored private let vault: VaultModel
     @ObservationIgnored private var file: ImportFile?
@@ -68,7 +68,7 @@ public final class ImportModel {
     }
 
     /// Reads a file and compares it with the vault. Nothing is stored.
-    public func open(_ path: String, into collection: String = Vault.defaultCollection) async {
+    package func open(_ path: String, into collection: String = Vault.defaultCollection) async {
         drop()
         self.collection = collection
         await run { store in
@@ -78,13 +78,13 @@ public final class ImportModel {
     }
 
     /// Whether the file may need a key file, beside its password or in place of it.
-    public var takesKeyFile: Bool { file?.takesKeyFile ?? false }
+    package var takesKeyFile: Bool { file?.takesKeyFile ?? false }
 
     /// Tries the file's own password, and its key file.
     /// - Parameters:
     ///   - password: Empty for a file that has only a key file.
     ///   - keyFile: The key file's path; nil for none.
-    public func open(with password: consuming SecretBytes, keyFile: String? = nil) async {
+    package func open(with password: consuming SecretBytes, keyFile: String? = nil) async {
         guard let file, case .password = step, password.count > 0 || keyFile != nil else { return }
         var carried: ShownValue?
         if password.count > 0 {
@@ -97,7 +97,7 @@ public final class ImportModel {
     }
 
     /// Stores what is planned: all of it, or nothing.
-    public func store() async {
+    package func store() async {
         guard let plan, case .planned(let shown) = step else { return }
         let mine = runs
         step = .storing(done: 0, total: shown.added.count)
@@ -119,7 +119,7 @@ public final class ImportModel {
     }
 
     /// Forgets the file and what was read of it.
-    public func drop() {
+    package func drop() {
         runs += 1
         (file, plan) = (nil, nil)
         step = .none
@@ -163,7 +163,7 @@ public final class ImportModel {
 
 extension VaultModel {
     /// An import into this vault.
-    public func importer() -> ImportModel { ImportModel(self) }
+    package func importer() -> ImportModel { ImportModel(self) }
 }
 
 /// The file that is imported, in locked memory until its password is known.

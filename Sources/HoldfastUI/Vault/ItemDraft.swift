@@ -1,10 +1,10 @@
-public import Holdfast
+package import Holdfast
 
 /// A new item before it is stored: what was entered, in locked memory.
 @MainActor
-public final class ItemDraft {
+package final class ItemDraft {
     /// Why something that was entered cannot be a part of the item.
-    public enum Refusal: Error, Sendable, Hashable {
+    package enum Refusal: Error, Sendable, Hashable {
         /// It is neither an `otpauth://` text nor a key of one-time codes in base 32.
         case code
         /// A date is `2031-12-24` or `2031-12`.
@@ -18,34 +18,34 @@ public final class ItemDraft {
     private var item: Item?
 
     /// Begins an item without fields.
-    public init(_ kind: ItemKind) throws(Refusal) {
+    package init(_ kind: ItemKind) throws(Refusal) {
         do throws(VaultError) { item = try Item(kind) } catch { throw Refusal(error) }
     }
 
     /// Adds a field. An empty value adds none.
-    public func add(_ kind: FieldKind, _ label: String, _ value: borrowing SecretBytes) throws(Refusal) {
+    package func add(_ kind: FieldKind, _ label: String, _ value: borrowing SecretBytes) throws(Refusal) {
         guard value.count > 0 else { return }
         let text = try ItemDraft.stored(value, kind)
         do throws(VaultError) { try item?.add(kind, label, text) } catch { throw Refusal(error, kind) }
     }
 
     /// Sets the notes, in UTF-8; empty ones are none.
-    public func setNotes(_ notes: borrowing SecretBytes) throws(Refusal) {
+    package func setNotes(_ notes: borrowing SecretBytes) throws(Refusal) {
         do throws(VaultError) { try item?.setNotes(notes) } catch { throw Refusal(error) }
     }
 
     /// Gives it tags as they were typed, between commas.
-    public func setTags(_ typed: String) throws(Refusal) {
+    package func setTags(_ typed: String) throws(Refusal) {
         do throws(VaultError) { for tag in ItemDraft.tags(typed) { try item?.addTag(tag) } } catch {
             throw Refusal(error)
         }
     }
 
     /// Marks it to be shown first.
-    public func setFavourite(_ isFavourite: Bool) { item?.isFavourite = isFavourite }
+    package func setFavourite(_ isFavourite: Bool) { item?.isFavourite = isFavourite }
 
     /// The tags in a text that was typed: between commas, without the `#` that a search wants.
-    public static func tags(_ typed: String) -> [String] {
+    package static func tags(_ typed: String) -> [String] {
         typed.split(whereSeparator: { $0 == "," || $0.isNewline }).compactMap { part in
             let words = part.split(separator: " ", omittingEmptySubsequences: true).joined(separator: " ")
             let tag = words.drop { $0 == "#" }
@@ -77,14 +77,14 @@ extension ItemDraft.Refusal {
 extension VaultModel {
     /// Stores a new item.
     /// - Returns: Why not; nil when it was stored. The draft is used up, whatever comes of it.
-    public func add(_ draft: ItemDraft, at id: VaultItem.ID) async -> VaultProblem? {
+    package func add(_ draft: ItemDraft, at id: VaultItem.ID) async -> VaultProblem? {
         guard let item = draft.take() else { return .notFound }
         return await change(VaultModel.add(store, item, id))
     }
 
     /// Gives an item, a value or a file another name or collection.
     /// - Returns: Why not; nil when it was renamed. `exists` when the name is taken.
-    public func rename(_ id: VaultItem.ID, to new: VaultItem.ID) async -> VaultProblem? {
+    package func rename(_ id: VaultItem.ID, to new: VaultItem.ID) async -> VaultProblem? {
         guard new != id else { return nil }
         return await change(VaultModel.rename(store, id, new))
     }

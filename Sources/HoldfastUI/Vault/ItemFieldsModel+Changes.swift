@@ -1,4 +1,4 @@
-public import Holdfast
+package import Holdfast
 internal import SystemCalls
 
 /// What is done with a stored item, in one transaction.
@@ -17,19 +17,19 @@ enum ItemChange: Sendable {
 extension ItemFieldsModel {
     /// Shows it first, or no more.
     /// - Returns: Why not; nil when it was stored, as with all changes here.
-    public func setFavourite(_ isFavourite: Bool) async -> VaultProblem? { await change(.favourite(isFavourite)) }
+    package func setFavourite(_ isFavourite: Bool) async -> VaultProblem? { await change(.favourite(isFavourite)) }
 
     /// Gives it these tags and no others, as they were typed, between commas.
-    public func setTags(_ typed: String) async -> VaultProblem? { await change(.tags(ItemDraft.tags(typed))) }
+    package func setTags(_ typed: String) async -> VaultProblem? { await change(.tags(ItemDraft.tags(typed))) }
 
     /// Gives it other notes; empty ones are none.
-    public func setNotes(_ notes: borrowing SecretBytes) async -> VaultProblem? {
+    package func setNotes(_ notes: borrowing SecretBytes) async -> VaultProblem? {
         await change(notes, .text) { .notes($0) }
     }
 
     /// Adds a field behind the others.
     /// - Returns: ``ItemDraft/Refusal`` where the item cannot hold it.
-    public func add(
+    package func add(
         _ kind: FieldKind, _ label: String, _ value: borrowing SecretBytes
     ) async -> ItemDraft.Refusal? {
         let stored: ShownValue
@@ -45,13 +45,13 @@ extension ItemFieldsModel {
 
     /// Gives a field another value; the earlier one is kept in the item's history. Then the item is read again.
     /// - Returns: Why not; nil when it was stored. `busy` when another program has changed the field since.
-    public func set(_ field: Field, to value: borrowing SecretBytes) async -> VaultProblem? {
+    package func set(_ field: Field, to value: borrowing SecretBytes) async -> VaultProblem? {
         await change(value, .text) { .set(field, $0) }
     }
 
     /// Shows the next code of a counter for a while. The counter is stored first, so that no number is used twice.
     /// - Returns: Why not; nil when it is shown. `busy` when another program has changed the field since.
-    public func revealNextCode(of field: Field) async -> VaultProblem? {
+    package func revealNextCode(of field: Field) async -> VaultProblem? {
         guard field.countsUp, fields.contains(field) else { return .notFound }
         let digits = DigitsBox()
         let problem = await vault.change(ItemFieldsModel.advance(field, of: place, in: vault.store, digits))
@@ -82,16 +82,16 @@ extension ItemFieldsModel {
     }
 
     /// Removes a field; what it held becomes an earlier value.
-    public func remove(_ field: Field) async -> VaultProblem? { await change(.remove(field)) }
+    package func remove(_ field: Field) async -> VaultProblem? { await change(.remove(field)) }
 
     /// Stores a file of the disk in the item, in place of one of that name; 1 MiB in all.
-    public func attach(_ path: String) async -> VaultProblem? { await change(.attach(path: path)) }
+    package func attach(_ path: String) async -> VaultProblem? { await change(.attach(path: path)) }
 
     /// Gives the field an earlier value back; what it holds now becomes an earlier one. A field that is gone comes back.
-    public func restore(_ past: Item.Earlier) async -> VaultProblem? { await change(.restore(past)) }
+    package func restore(_ past: Item.Earlier) async -> VaultProblem? { await change(.restore(past)) }
 
     /// Forgets all earlier values.
-    public func forgetHistory() async -> VaultProblem? { await change(.forgetHistory) }
+    package func forgetHistory() async -> VaultProblem? { await change(.forgetHistory) }
 
     private func change(
         _ value: borrowing SecretBytes, _ kind: FieldKind, _ make: (ShownValue) -> ItemChange

@@ -1,25 +1,25 @@
-public import Holdfast
-public import Observation
+package import Holdfast
+internal import Observation
 
 /// The fields of one item on the screen. What is listed has no secret in it; a value is read when the user asks for it, kept in locked
 /// memory for as long as it is shown, and gone when the lock falls.
 @MainActor @Observable
-public final class ItemFieldsModel {
+package final class ItemFieldsModel {
     /// A field as a list shows it, without its value.
-    public struct Field: Sendable, Hashable, Identifiable {
+    package struct Field: Sendable, Hashable, Identifiable {
         /// Its place in the item.
-        public let id: Int
+        package let id: Int
         /// What it is called.
-        public let label: String
+        package let label: String
         /// What it holds.
-        public let kind: FieldKind
+        package let kind: FieldKind
         /// The name that the content of a file field has as a file; nil for any other.
-        public let fileName: String?
+        package let fileName: String?
         /// Whether it is a one-time code by a counter: each of its codes is used up when it is shown
         /// (``ItemFieldsModel/revealNextCode(of:)``).
-        public let countsUp: Bool
+        package let countsUp: Bool
         /// Whether it is hidden until it is asked for.
-        public var isSecret: Bool { kind == .secret || kind == .oneTimeCode }
+        package var isSecret: Bool { kind == .secret || kind == .oneTimeCode }
         /// Whether its value is shown without being asked for.
         var isOpen: Bool { !isSecret && kind != .file }
 
@@ -38,29 +38,29 @@ public final class ItemFieldsModel {
     }
 
     /// Where it is.
-    public let place: VaultItem.ID
+    package let place: VaultItem.ID
     /// Whether it is an item; a plain value, and a file of its own, has no fields to show.
-    public private(set) var isItem = false
+    package private(set) var isItem = false
     /// The fields, in the item's order.
-    public private(set) var fields: [Field] = []
+    package private(set) var fields: [Field] = []
     /// What it is; a plain value is ``VaultFormat/ItemKind/value``.
-    public private(set) var kind = ItemKind.value
+    package private(set) var kind = ItemKind.value
     /// Whether it is shown first.
-    public private(set) var isFavourite = false
+    package private(set) var isFavourite = false
     /// What fields held before they were changed or removed, the latest first.
-    public private(set) var earlier: [Item.Earlier] = []
+    package private(set) var earlier: [Item.Earlier] = []
     /// The earlier values that are shown now, by their place.
-    public private(set) var revealedEarlier: Set<Int> = []
+    package private(set) var revealedEarlier: Set<Int> = []
     /// The tags, sorted.
-    public private(set) var tags: [String] = []
+    package private(set) var tags: [String] = []
     /// Whether it has notes.
-    public private(set) var hasNotes = false
+    package private(set) var hasNotes = false
     /// The fields whose secrets are shown now.
-    public private(set) var revealed: Set<Int> = []
+    package private(set) var revealed: Set<Int> = []
     /// Whether the notes are shown now.
-    public private(set) var showsNotes = false
+    package private(set) var showsNotes = false
     /// What kept it, or a value of it, from being read.
-    public private(set) var problem: VaultProblem?
+    package private(set) var problem: VaultProblem?
 
     @ObservationIgnored let vault: VaultModel
     @ObservationIgnored private let hidesAfter: UInt32
@@ -79,7 +79,7 @@ public final class ItemFieldsModel {
     }
 
     /// Reads what the item is made of. Only the values that are shown to everybody stay in memory: of texts, addresses and dates.
-    public func load() async {
+    package func load() async {
         problem = nil
         let mine = drops
         do throws(VaultError) {
@@ -98,7 +98,7 @@ public final class ItemFieldsModel {
     }
 
     /// Forgets everything about the item.
-    public func drop() {
+    package func drop() {
         drops += 1
         hide()
         values = [:]
@@ -107,7 +107,7 @@ public final class ItemFieldsModel {
     }
 
     /// Reads a secret field's value, to be shown for a while.
-    public func reveal(_ field: Field) async {
+    package func reveal(_ field: Field) async {
         guard field.isSecret, !field.countsUp, fields.contains(field), let value = await read(.field(field)) else {
             return
         }
@@ -125,7 +125,7 @@ public final class ItemFieldsModel {
     }
 
     /// Reads the notes, to be shown for a while.
-    public func revealNotes() async {
+    package func revealNotes() async {
         guard hasNotes, let value = await read(.notes) else { return }
         notes = value
         showsNotes = true
@@ -133,7 +133,7 @@ public final class ItemFieldsModel {
     }
 
     /// Reads an earlier value, to be shown for a while.
-    public func reveal(_ past: Item.Earlier) async {
+    package func reveal(_ past: Item.Earlier) async {
         guard earlier.contains(past), let value = await read(.earlier(past)) else { return }
         earlierValues[past.index] = value
         revealedEarlier.insert(past.index)
@@ -141,14 +141,14 @@ public final class ItemFieldsModel {
     }
 
     /// Hides one value and wipes it.
-    public func hide(_ field: Field) {
+    package func hide(_ field: Field) {
         guard revealed.contains(field.id) else { return }
         values[field.id] = nil
         revealed.remove(field.id)
     }
 
     /// Hides every secret, and the notes, and wipes them.
-    public func hide() {
+    package func hide() {
         for id in revealed { values[id] = nil }
         revealed = []
         earlierValues = [:]
@@ -169,14 +169,14 @@ public final class ItemFieldsModel {
 
     /// Lends a value that is shown now. Of a one-time code it is the code of now.
     /// - Returns: Nil when it is not shown.
-    public func withValue<R>(of field: Field, _ body: (RawSpan) -> R) -> R? {
+    package func withValue<R>(of field: Field, _ body: (RawSpan) -> R) -> R? {
         guard fields.contains(field), let value = values[field.id] else { return nil }
         return value.lend(field.kind, body)
     }
 
     /// Reads a value and lends it for the clipboard or an editor, without showing it.
     /// - Returns: As `withValue(of:_:)`; nil also when it cannot be read, and ``problem`` says why.
-    public func withCopy<R>(of field: Field, _ body: (RawSpan) -> R) async -> R? {
+    package func withCopy<R>(of field: Field, _ body: (RawSpan) -> R) async -> R? {
         // The digits that are shown: reading would use up the next ones.
         if field.countsUp { return withValue(of: field, body) }
         guard fields.contains(field), let value = await read(.field(field)) else { return nil }
@@ -184,41 +184,41 @@ public final class ItemFieldsModel {
     }
 
     /// Lends an earlier value that is shown now; of a one-time code it is the text that describes it.
-    public func withValue<R>(of past: Item.Earlier, _ body: (RawSpan) -> R) -> R? {
+    package func withValue<R>(of past: Item.Earlier, _ body: (RawSpan) -> R) -> R? {
         guard earlier.contains(past) else { return nil }
         return earlierValues[past.index]?.lend(.secret, body)
     }
 
     /// Reads an earlier value and lends it for the clipboard, without showing it.
     /// - Returns: Nil when it cannot be read, and ``problem`` says why.
-    public func withCopy<R>(of past: Item.Earlier, _ body: (RawSpan) -> R) async -> R? {
+    package func withCopy<R>(of past: Item.Earlier, _ body: (RawSpan) -> R) async -> R? {
         guard earlier.contains(past), let value = await read(.earlier(past)) else { return nil }
         return value.lend(.secret, body)
     }
 
     /// Seconds for which the one-time code that is shown is good; nil for another field, and for a counter.
-    public func secondsLeft(of field: Field) -> Int? {
+    package func secondsLeft(of field: Field) -> Int? {
         field.kind == .oneTimeCode ? values[field.id]?.secondsLeft : nil
     }
 
     /// How much of its step is left to the one-time code that is shown, from 1 to 0; nil as ``secondsLeft(of:)``.
-    public func shareLeft(of field: Field) -> Double? {
+    package func shareLeft(of field: Field) -> Double? {
         field.kind == .oneTimeCode ? values[field.id]?.shareLeft : nil
     }
 
     /// Reads the notes and lends them for an editor, without showing them.
     /// - Returns: Nil when they cannot be read, and ``problem`` says why.
-    public func withNotesCopy<R>(_ body: (RawSpan) -> R) async -> R? {
+    package func withNotesCopy<R>(_ body: (RawSpan) -> R) async -> R? {
         guard hasNotes, let value = await read(.notes) else { return nil }
         return value.lend(.text, body)
     }
 
     /// Lends the notes while they are shown.
-    public func withNotes<R>(_ body: (RawSpan) -> R) -> R? { notes?.lend(.text, body) }
+    package func withNotes<R>(_ body: (RawSpan) -> R) -> R? { notes?.lend(.text, body) }
 
     /// Reads the content of a file field and lends it, for a look at it without a copy on the disk.
     /// - Returns: Nil for another field, and when it cannot be read; ``problem`` says why.
-    public func withContent<R>(of field: Field, _ body: (RawSpan) -> R) async -> R? {
+    package func withContent<R>(of field: Field, _ body: (RawSpan) -> R) async -> R? {
         guard field.fileName != nil, fields.contains(field), let value = await read(.content(field)) else { return nil }
         return value.lend(.text, body)
     }
@@ -226,7 +226,7 @@ public final class ItemFieldsModel {
     /// Writes a file field's content to a file on the disk, where it is not protected any more; a file of that name is replaced.
     /// ``VaultModel/transfer`` tells how far it is, and ``VaultModel/cancelTransfer()`` stops it.
     /// - Returns: Why not; nil when it was written. `busy` while another file is on its way.
-    public func save(_ field: Field, to path: String) async -> VaultProblem? {
+    package func save(_ field: Field, to path: String) async -> VaultProblem? {
         guard let name = field.fileName else { return .notFound }
         let (place, store) = (place, vault.store)
         return await vault.transferring(.saving, name, nil) { _, flag, progress in

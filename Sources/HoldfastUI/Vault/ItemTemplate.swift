@@ -1,24 +1,24 @@
-public import Holdfast
+package import Holdfast
 
 /// What a new item of a kind is made of. The labels are those of `holdfast add`, and every program finds fields by them.
-public struct ItemTemplate: Sendable, Hashable {
+package struct ItemTemplate: Sendable, Hashable {
     /// A field that is asked for.
-    public struct Field: Sendable, Hashable {
+    package struct Field: Sendable, Hashable {
         /// What it is called where it is stored; a face translates it.
-        public let label: String
+        package let label: String
         /// What it holds.
-        public let kind: FieldKind
+        package let kind: FieldKind
     }
 
     /// What it is.
-    public let kind: ItemKind
+    package let kind: ItemKind
     /// Fields of one line, in the order in which they are asked for.
-    public let fields: [Field]
+    package let fields: [Field]
     /// The field of several lines; nil where these are the notes.
-    public let lines: Field?
+    package let lines: Field?
 
     /// Kinds that are made by filling a form, in the order in which they are offered.
-    public static let all: [ItemTemplate] = [
+    package static let all: [ItemTemplate] = [
         ItemTemplate(
             .login,
             [("username", .text), ("password", .secret), ("website", .url), ("code", .oneTimeCode)]),

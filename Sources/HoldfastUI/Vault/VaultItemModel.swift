@@ -1,11 +1,11 @@
 internal import Holdfast
-public import Observation
+internal import Observation
 
 /// One item on the screen: shown for a while when its owner asks for it, in locked memory, and gone when the lock falls.
 @MainActor @Observable
-public final class VaultItemModel {
+package final class VaultItemModel {
     /// What a value is.
-    public enum Content: Sendable, Hashable {
+    package enum Content: Sendable, Hashable {
         /// It was not looked at.
         case hidden
         /// Text of so many lines; ``withText(_:)`` lends it.
@@ -15,11 +15,11 @@ public final class VaultItemModel {
     }
 
     /// The item.
-    public let item: VaultItem
+    package let item: VaultItem
     /// What can be shown now.
-    public private(set) var content = Content.hidden
+    package private(set) var content = Content.hidden
     /// What kept it from being read.
-    public private(set) var problem: VaultProblem?
+    package private(set) var problem: VaultProblem?
 
     @ObservationIgnored private let lock: LockModel
     @ObservationIgnored private let hidesAfter: UInt32
@@ -34,10 +34,10 @@ public final class VaultItemModel {
     }
 
     /// Whether the value is small enough to be looked at.
-    public var canBeShown: Bool { !item.isFile }
+    package var canBeShown: Bool { !item.isFile }
 
     /// Reads the value, to be shown for a while.
-    public func reveal() async {
+    package func reveal() async {
         guard canBeShown else { return problem = .tooLarge }
         problem = nil
         do throws(VaultError) {
@@ -56,14 +56,14 @@ public final class VaultItemModel {
     }
 
     /// Hides the value and wipes it.
-    public func hide() {
+    package func hide() {
         value = nil
         content = .hidden
         hiding.replace(with: nil)
     }
 
     /// Lends the value while it is shown; nil when it is not.
-    public func withText<R>(_ body: (RawSpan) -> R) -> R? {
+    package func withText<R>(_ body: (RawSpan) -> R) -> R? {
         switch value {
         case .none: nil
         case .some(let bytes): bytes.withBytes { body($0) }
@@ -72,7 +72,7 @@ public final class VaultItemModel {
 
     /// Lends the value for the clipboard or an editor, without showing it.
     /// - Returns: Nil when it cannot be read; ``problem`` says why.
-    public func withCopy<R>(_ body: @MainActor (RawSpan) -> R) async -> R? {
+    package func withCopy<R>(_ body: @MainActor (RawSpan) -> R) async -> R? {
         guard canBeShown else {
             problem = .tooLarge
             return nil

@@ -1,10 +1,10 @@
-public import Holdfast
+package import Holdfast
 
 extension VaultModel {
     /// Reads what is in the trash. Every item is looked at for that: it is only done when the trash is to be shown.
     /// - Returns: Why not; nil when it was read.
     @discardableResult
-    public func loadTrash() async -> VaultProblem? {
+    package func loadTrash() async -> VaultProblem? {
         switch await VaultModel.trashed(in: store) {
         case .success(let found):
             // Locked while it was read: nothing is shown.
@@ -16,7 +16,7 @@ extension VaultModel {
 
     /// Puts something back under its name.
     /// - Returns: Why not; nil when it is back. `exists` when its name is taken by now.
-    public func restore(_ trashed: ItemStore.Trashed) async -> VaultProblem? {
+    package func restore(_ trashed: ItemStore.Trashed) async -> VaultProblem? {
         let problem = await change(VaultModel.restore(store, trashed))
         await loadTrash()
         return problem
@@ -24,7 +24,7 @@ extension VaultModel {
 
     /// Removes things from the trash for good; all of them when nil.
     /// - Returns: Why not; nil when they are gone.
-    public func emptyTrash(_ some: [ItemStore.Trashed]? = nil) async -> VaultProblem? {
+    package func emptyTrash(_ some: [ItemStore.Trashed]? = nil) async -> VaultProblem? {
         let problem = await change(VaultModel.emptyTrash(store, some))
         await loadTrash()
         return problem

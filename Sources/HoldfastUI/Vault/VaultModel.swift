@@ -1,36 +1,36 @@
-public import Holdfast
-public import Observation
+package import Holdfast
+internal import Observation
 
 /// The vault's collections and items, searched and changed. Everything in it is dropped when the lock falls.
 @MainActor @Observable
-public final class VaultModel {
+package final class VaultModel {
     /// What is shown: of one section, as far as the search finds it; favourites first, then by collection and name.
-    public private(set) var items: [VaultItem] = []
+    package private(set) var items: [VaultItem] = []
     /// The collections there are, sorted.
-    public private(set) var collections: [VaultCollection] = []
+    package private(set) var collections: [VaultCollection] = []
     /// Items that were written while the vault was locked; their owner accepts or rejects them.
-    public private(set) var inbox: [Vault.InboxItem] = []
+    package private(set) var inbox: [Vault.InboxItem] = []
     /// The parts of the vault that there are, in the order of a sidebar.
-    public internal(set) var sections: [VaultSection.Entry] = []
+    package internal(set) var sections: [VaultSection.Entry] = []
     /// The part that is shown.
-    public var section = VaultSection.all { didSet { filter() } }
+    package var section = VaultSection.all { didSet { filter() } }
     /// The collection that is shown; nil for all, and for a part that is none.
-    public var collection: String? {
+    package var collection: String? {
         get { if case .collection(let name) = section { name } else { nil } }
         set { section = newValue.map(VaultSection.collection) ?? .all }
     }
     /// Words that are looked for in names, tags and open fields, upper and lower case alike; `#work` is a tag.
-    public var search = "" { didSet { filter() } }
+    package var search = "" { didSet { filter() } }
     /// Whether the index is still being asked for ``search``; ``items`` are those whose names contain it until then.
-    public private(set) var isSearching = false
+    package private(set) var isSearching = false
     /// What was thrown away and can be put back, the latest first; read by ``loadTrash()``.
-    public internal(set) var trash: [ItemStore.Trashed] = []
+    package internal(set) var trash: [ItemStore.Trashed] = []
     /// What kept the items from being read.
-    public private(set) var problem: VaultProblem?
+    package private(set) var problem: VaultProblem?
     /// Whether they were read since the vault was opened.
-    public private(set) var isLoaded = false
+    package private(set) var isLoaded = false
     /// The file that is on its way.
-    public private(set) var transfer: Transfer?
+    package private(set) var transfer: Transfer?
 
     @ObservationIgnored let vault: Vault
     /// One for as long as the app runs: it keeps the index that a search builds.
@@ -45,14 +45,14 @@ public final class VaultModel {
     @ObservationIgnored let lock: LockModel
 
     /// The items of the vault behind this lock.
-    public init(_ lock: LockModel) {
+    package init(_ lock: LockModel) {
         self.lock = lock
         vault = lock.app.vault
         store = ItemStore(lock.app.vault)
     }
 
     /// Reads the items.
-    public func load() async {
+    package func load() async {
         loads += 1
         let mine = loads
         let result = await VaultModel.contents(of: vault)
@@ -85,7 +85,7 @@ public final class VaultModel {
     }
 
     /// Forgets everything decrypted and stops what is on its way.
-    public func drop() {
+    package func drop() {
         loads += 1
         cancelTransfer()
         searching.replace(with: nil)
@@ -104,7 +104,7 @@ public final class VaultModel {
 
     /// Stores a value.
     /// - Returns: Why not; nil when it was stored.
-    public func put(
+    package func put(
         _ value: consuming SecretBytes, at id: VaultItem.ID, replacing: Bool = false
     ) async -> VaultProblem? {
         await change(VaultModel.put(vault, value, id, replacing))
@@ -113,21 +113,21 @@ public final class VaultModel {
     /// Throws an item away: to the trash, where ``restore(_:)`` finds it for 30 days. Files, and what was written while the vault
     /// was locked, are removed for good.
     /// - Returns: Why not; nil when it was removed.
-    public func delete(_ id: VaultItem.ID) async -> VaultProblem? { await change(VaultModel.delete(vault, store, id)) }
+    package func delete(_ id: VaultItem.ID) async -> VaultProblem? { await change(VaultModel.delete(vault, store, id)) }
 
     /// Accepts an inbox item as the user's own record.
-    public func accept(_ item: Vault.InboxItem) async -> VaultProblem? {
+    package func accept(_ item: Vault.InboxItem) async -> VaultProblem? {
         await change(VaultModel.decide(vault, item, isAccepted: true))
     }
 
     /// Throws an item of the inbox away.
-    public func reject(_ item: Vault.InboxItem) async -> VaultProblem? {
+    package func reject(_ item: Vault.InboxItem) async -> VaultProblem? {
         await change(VaultModel.decide(vault, item, isAccepted: false))
     }
 
     /// Stores a file of the disk.
     /// - Returns: Why not; nil when it was stored.
-    public func addFile(at path: String, as id: VaultItem.ID, replacing: Bool = false) async -> VaultProblem? {
+    package func addFile(at path: String, as id: VaultItem.ID, replacing: Bool = false) async -> VaultProblem? {
         await transferring(.adding, id.name, nil) { vault, flag, progress in
             try FileTransfer.add(path, to: vault, as: id, replacing: replacing, flag, progress)
         }
@@ -135,22 +135,22 @@ public final class VaultModel {
 
     /// Writes an item to a file on the disk, where it is not protected any more; a file of that name is replaced.
     /// - Returns: Why not; nil when it was written.
-    public func saveFile(_ item: VaultItem, to path: String) async -> VaultProblem? {
+    package func saveFile(_ item: VaultItem, to path: String) async -> VaultProblem? {
         await transferring(.saving, item.name, item.size) { vault, flag, progress in
             try FileTransfer.save(item.id, of: vault, to: path, flag, progress)
         }
     }
 
     /// Stops the file that is on its way; nothing is left of it.
-    public func cancelTransfer() { cancelling?.set() }
+    package func cancelTransfer() { cancelling?.set() }
 
     /// The fields of an item, to be read with ``ItemFieldsModel/load()``.
-    public func fields(of id: VaultItem.ID, preferences: PreferencesModel) -> ItemFieldsModel {
+    package func fields(of id: VaultItem.ID, preferences: PreferencesModel) -> ItemFieldsModel {
         ItemFieldsModel(id, self, hidesAfter: preferences.values.revealSeconds)
     }
 
     /// A screen for one item.
-    public func detail(of item: VaultItem, preferences: PreferencesModel) -> VaultItemModel {
+    package func detail(of item: VaultItem, preferences: PreferencesModel) -> VaultItemModel {
         VaultItemModel(item, lock, hidesAfter: preferences.values.revealSeconds)
     }
 }

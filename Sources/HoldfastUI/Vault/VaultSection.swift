@@ -1,7 +1,7 @@
-public import Holdfast
+package import Holdfast
 
 /// A part of the vault that a sidebar leads to. The trash is none: it is read by ``VaultModel/loadTrash()``.
-public enum VaultSection: Sendable, Hashable {
+package enum VaultSection: Sendable, Hashable {
     /// Everything.
     case all
     /// What is shown first.
@@ -14,11 +14,11 @@ public enum VaultSection: Sendable, Hashable {
     case tag(String)
 
     /// A section and how many items are in it.
-    public struct Entry: Sendable, Hashable {
+    package struct Entry: Sendable, Hashable {
         /// The section.
-        public let section: VaultSection
+        package let section: VaultSection
         /// Items in it.
-        public let count: Int
+        package let count: Int
     }
 
     func contains(_ item: VaultItem) -> Bool {

@@ -2,13 +2,41 @@
 public import HoldfastUI
 public import SwiftUI
 
-extension Text {
-    /// What went wrong and what to do about it, in the user's language: English, German or Spanish. For an app whose screens are its
-    /// own and whose sentences need not be.
-    public init(_ problem: VaultProblem) { self.init(ProblemText.key(problem), bundle: .texts) }
+// What went wrong and what to do about it, in the user's language: English, German or Spanish. For an app whose screens are
+// its own and whose sentences need not be.
 
-    /// What went wrong with an identity and what to do about it, in the user's language.
-    public init(_ problem: IdentityProblem) { self.init(IdentityText.key(problem), bundle: .texts) }
+extension Text {
+    init(_ problem: VaultProblem) { self.init(ProblemText.key(problem), bundle: .texts) }
+}
+
+extension OwnerUnlockModel {
+    /// Why the last prompt did not unlock, or why there is none; nil if there is nothing to say.
+    public var problemText: Text? { problem.map { Text($0) } }
+}
+
+extension SecuritySettingsModel {
+    /// Why the lock cannot be turned on or off here; nil if it can.
+    public var lockObstacleText: Text? { lockObstacle.map { Text(OwnerText.key($0), bundle: .texts) } }
+}
+
+extension SecuritySettingsModel.Failure {
+    /// Why the change was refused.
+    public var problemText: Text { Text(problem) }
+}
+
+extension SelfDestructModel {
+    /// Why the last change was refused; nil if it was not.
+    public var problemText: Text? { if case .refused(let problem) = outcome { Text(problem) } else { nil } }
+}
+
+extension StopModel {
+    /// Why the last attempt did not help; nil if there is nothing to say.
+    public var problemText: Text? { problem.map { Text($0) } }
+}
+
+extension IdentityModel {
+    /// Why the last action failed; nil if it did not.
+    public var problemText: Text? { (outcome?.problem).map { Text(IdentityText.key($0), bundle: .texts) } }
 }
 
 /// What went wrong and what to do about it: one key in `Localizable.strings` for each problem. A problem without a key does

@@ -1,10 +1,10 @@
 #if canImport(SwiftUI)
-public import HoldfastUI
-public import SwiftUI
+package import HoldfastUI
+package import SwiftUI
 internal import VaultFormat
 
 /// The first run: a passcode, the 24 words on paper with a check, the app lock, and the device's own way to know its owner.
-public struct SetupView: View {
+package struct SetupView: View {
     private let model: SetupModel
     private let finished: @MainActor () -> Void
     @State private var typed = ""
@@ -15,13 +15,13 @@ public struct SetupView: View {
     /// - Parameters:
     ///   - model: The assistant.
     ///   - finished: Called when the vault is there and open.
-    public init(_ model: SetupModel, finished: @escaping @MainActor () -> Void) {
+    package init(_ model: SetupModel, finished: @escaping @MainActor () -> Void) {
         self.model = model
         self.finished = finished
     }
 
     /// What is shown.
-    public var body: some View {
+    package var body: some View {
         ScrollView {
             VStack(alignment: .leading, spacing: 20) {
                 switch model.step {

@@ -16,7 +16,7 @@ public struct BootInstant: Sendable, Hashable {
 
 extension BootInstant {
     /// Now, by the kernel's clock that counts sleep.
-    public static var now: BootInstant { SystemBootClock().now() }
+    package static var now: BootInstant { SystemBootClock().now() }
 }
 
 /// Where delays get the time from; a parameter, so that decisions can be tested without waiting.

@@ -8,7 +8,7 @@ extension Vault {
 
     /// Collections that demand a higher assurance than the current unlock, with that assurance: they are neither read,
     /// written nor listed until a stronger unlock. Empty while the vault is locked.
-    public var collectionsOutOfReach: [String: Assurance] { gate.current?.keys.admission.shut ?? [:] }
+    package var collectionsOutOfReach: [String: Assurance] { gate.current?.keys.admission.shut ?? [:] }
 
     /// For what begins before a reader or a writer is there.
     /// - Throws: `locked`, `assuranceTooLow`.

@@ -4,7 +4,7 @@ public import VaultFormat
 /// How a vault is protected now: the one value that every settings screen draws.
 public struct Protection: Sendable, Hashable {
     /// A way that opens the vault.
-    public enum Way: Sendable, Hashable, CaseIterable {
+    package enum Way: Sendable, Hashable, CaseIterable {
         /// Nobody is asked: the share in the device's key store is enough.
         case device
         /// The device's owner confirms.
@@ -18,25 +18,25 @@ public struct Protection: Sendable, Hashable {
     }
 
     /// Where a share of the key rests.
-    public struct Share: Sendable, Hashable {
+    package struct Share: Sendable, Hashable {
         /// What it opens.
-        public let way: Way
+        package let way: Way
         /// `tpm`, `secretService` (the keyring), `file` or `keychain`.
-        public let store: String
+        package let store: String
         /// Whether an old copy of the vault's files opens nothing once the share was taken away. Where the store can be put
         /// back together with the files, they open what there was before, and never what was written later.
-        public let isRevocable: Bool
+        package let isRevocable: Bool
     }
 
     /// What is left of a change of keys.
-    public struct Moving: Sendable, Hashable {
+    package struct Moving: Sendable, Hashable {
         /// Records that were looked at.
-        public let done: Int
+        package let done: Int
         /// Records that there are.
-        public let total: Int
+        package let total: Int
 
         /// Of a hundred.
-        public var percent: Int { total > 0 ? done * 100 / total : 0 }
+        package var percent: Int { total > 0 ? done * 100 / total : 0 }
 
         package init(done: Int, total: Int) {
             self.done = done
@@ -47,14 +47,14 @@ public struct Protection: Sendable, Hashable {
     /// How far the vault has grown.
     public let level: VaultLevel
     /// What opens it, the one that asks least first.
-    public let ways: [Way]
+    package let ways: [Way]
     /// Whether it survives the loss of the device and of a passcode: there is a recovery phrase. Otherwise it is lost with
     /// this device.
     public var isRecoverable: Bool { ways.contains(.recoveryPhrase) }
     /// Where shares rest.
-    public let shares: [Share]
+    package let shares: [Share]
     /// While records still move to new keys.
-    public let moving: Moving?
+    package let moving: Moving?
 
     package init(_ header: Header, moving: Moving? = nil) {
         level = header.level

@@ -38,20 +38,20 @@ extension OpenCompartment {
     }
 
     /// What ``Vault/verify(progress:)`` found in the open compartment.
-    public struct Check: Sendable, Hashable {
+    package struct Check: Sendable, Hashable {
         /// Items that are right.
-        public var items = 0
+        package var items = 0
         /// Pages and items that cannot be read, and items sealed to another key.
-        public var unreadable = 0
+        package var unreadable = 0
         /// Items are missing, added, or older than Holdfast left them.
-        public var isAltered = false
+        package var isAltered = false
         /// The file with the public key; nothing is repaired by looking.
         package var publicKey = OpenPublicKeyState.unavailable
         /// Whether files that could not be read at an earlier unlock wait beside it; harmless.
         package var hasSetAside = false
 
         /// Nothing damaged, nothing planted.
-        public var isIntact: Bool { unreadable == 0 && !isAltered && publicKey != .replaced }
+        package var isIntact: Bool { unreadable == 0 && !isAltered && publicKey != .replaced }
     }
 
     func check(_ keys: UnlockedKeys) throws(VaultError) -> Check {

@@ -15,19 +15,19 @@ internal import SystemCalls
 /// Safe to use from any thread and from several processes; each call has exclusive use of the compartment.
 public final class OpenCompartment: Sendable {
     /// How much the compartment takes.
-    public struct Quota: Sendable, Hashable {
+    package struct Quota: Sendable, Hashable {
         /// Bytes of the database's pages.
-        public var bytes: Int
+        package var bytes: Int
         /// Number of items.
-        public var items: Int
+        package var items: Int
 
         /// 16 MiB and 10,000 items.
-        public static let standard = Quota(bytes: 16 << 20, items: 10_000)
+        package static let standard = Quota(bytes: 16 << 20, items: 10_000)
         /// What may be asked for at most.
-        public static let largest = Quota(bytes: 32 << 20, items: 20_000)
+        package static let largest = Quota(bytes: 32 << 20, items: 20_000)
 
         /// Cut to ``largest`` where it is set.
-        public init(bytes: Int, items: Int) {
+        package init(bytes: Int, items: Int) {
             self.bytes = bytes
             self.items = items
         }
@@ -56,7 +56,7 @@ public final class OpenCompartment: Sendable {
     }
 
     /// What the compartment takes; more than ``Quota/largest`` is cut to it. Of this object, not stored.
-    public var quota: Quota {
+    package var quota: Quota {
         get { state.withLock { $0.quota } }
         set { state.withLock { $0.quota = newValue.capped } }
     }
@@ -93,14 +93,14 @@ public final class OpenCompartment: Sendable {
     /// Someone who could write to the home since the last unlock may have replaced the vault's public key, and can then
     /// read what is sealed to it. The next unlock finds such a key, not earlier.
     /// - Throws: As ``put(_:for:in:replacing:)``; `noPublicKey` when the vault has none yet.
-    public func drop(
+    package func drop(
         _ value: borrowing SecretBytes, for name: String, in collection: String = Vault.defaultCollection
     ) throws(VaultError) {
         try value.withBytes { value throws(VaultError) in try drop(bytes: value, for: name, in: collection) }
     }
 
     /// As ``drop(_:for:in:)``, for bytes that the caller keeps.
-    public func drop(
+    package func drop(
         bytes: RawSpan, for name: String, in collection: String = Vault.defaultCollection
     ) throws(VaultError) {
         defer { WorkingMemory.wipe() }

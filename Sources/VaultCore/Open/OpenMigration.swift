@@ -35,7 +35,7 @@ extension OpenCompartment {
 
 extension Vault {
     /// The collection where what was written while locked waits for its owner.
-    public static let inboxCollection = "inbox"
+    package static let inboxCollection = "inbox"
 
     /// Moves what lies in the open compartment to the inbox. Never throws: whatever is there, the vault is unlocked.
     func takeInOpenItems() {

@@ -4,21 +4,21 @@ public import VaultStorage
 
 extension Vault {
     /// An item that was written while the vault was locked, and what is known of it.
-    public struct InboxItem: Sendable, Hashable {
+    package struct InboxItem: Sendable, Hashable {
         /// What it is called in the inbox.
-        public let name: String
+        package let name: String
         /// The name it was written under.
-        public let originalName: String
+        package let originalName: String
         /// The collection it was written for.
-        public let originalCollection: String
+        package let originalCollection: String
         /// Bytes of content.
-        public let size: UInt64
+        package let size: UInt64
         /// Milliseconds since 1970, as its writer set it.
-        public let created: Int64
+        package let created: Int64
         /// As ``created``, of the last write.
-        public let modified: Int64
+        package let modified: Int64
         /// It was sealed to the vault: the locked app could not read it. That proves nothing about who wrote it.
-        public let wasSealed: Bool
+        package let wasSealed: Bool
 
         package init(
             name: String, originalName: String, originalCollection: String, size: UInt64, created: Int64,
@@ -36,7 +36,7 @@ extension Vault {
 
     /// What waits for the owner, sorted by name.
     /// - Throws: `locked`, `damaged`.
-    public func inbox() throws(VaultError) -> [InboxItem] {
+    package func inbox() throws(VaultError) -> [InboxItem] {
         let reader = try gate.enterWithReader()
         defer { gate.leave(returning: reader) }
         try reader.keys.admission.check(Vault.inboxCollection)
@@ -68,7 +68,7 @@ extension Vault {
     /// Who wrote a record. What hands values to other programs passes over all that is not
     /// `RecordOrigin.protected`, or reads with ``withConfirmedValue(for:in:_:)``.
     /// - Throws: `locked`, `recordNotFound`, `damaged`.
-    public func origin(of name: String, in collection: String = Vault.defaultCollection) throws(VaultError)
+    package func origin(of name: String, in collection: String = Vault.defaultCollection) throws(VaultError)
         -> RecordOrigin
     {
         let reader = try gate.enterWithReader()
@@ -83,7 +83,7 @@ extension Vault {
 
     /// As ``withValue(for:in:_:)``, for what the user wrote or confirmed only.
     /// - Throws: As there, and `unconfirmed` for an item of the inbox.
-    public func withConfirmedValue<R: ~Copyable>(
+    package func withConfirmedValue<R: ~Copyable>(
         for name: String, in collection: String = Vault.defaultCollection, _ body: (RawSpan) throws -> R
     ) throws -> R {
         let reader = try gate.enterWithReader()
@@ -132,7 +132,7 @@ extension Vault {
 
     /// Throws an item of the inbox away.
     /// - Throws: `locked`, `recordNotFound`; what the user wrote or confirmed is not touched.
-    public func reject(_ item: String) throws(VaultError) {
+    package func reject(_ item: String) throws(VaultError) {
         let vault = try gate.enter()
         defer { gate.leave() }
         _ = try vault.queue.join { session throws(VaultError) in

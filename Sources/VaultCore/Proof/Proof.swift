@@ -6,14 +6,14 @@ public import VaultStorage
 /// Proof that the strongest secret of this vault was entered moments ago, while it is unlocked.
 ///
 /// Made here and nowhere else, after the secret was checked against the vault's master key. It allows one change, once:
-/// passed on to it, it is used up. Dropped, it allowed nothing. It is worth nothing after ``Vault/proofLifetime``, after the
+/// passed on to it, it is used up. Dropped, it allowed nothing. It is worth nothing after a minute, after the
 /// vault was locked, after its keys were changed, and for another vault.
 ///
 /// A PIN makes none: it opens and does nothing else. An unlocked vault alone makes none: the person in front of it may
 /// not be its owner.
 public struct Proof: ~Copyable, Sendable {
     /// What was given.
-    public enum Way: Sendable, Hashable, CaseIterable {
+    package enum Way: Sendable, Hashable, CaseIterable {
         /// The passcode, at the cost of an attempt.
         case passcode
         /// The vault's recovery phrase.
@@ -25,7 +25,7 @@ public struct Proof: ~Copyable, Sendable {
     }
 
     /// What was given.
-    public let way: Way
+    package let way: Way
     /// The opening of the vault that it belongs to: gone once that is over.
     private weak let opening: UnlockedVault?
     private let made: BootInstant
@@ -59,7 +59,7 @@ extension Vault {
     fileprivate static let proofMilliseconds: UInt64 = 60_000
 
     /// How old a proof may be when it is used: time of this boot, sleep included.
-    public static let proofLifetime = Duration.milliseconds(proofMilliseconds)
+    package static let proofLifetime = Duration.milliseconds(proofMilliseconds)
 
     /// Proves with the passcode that the owner is there. The vault must be open, and stays so whatever comes of it.
     /// - Parameters:

@@ -60,9 +60,9 @@ extension Vault {
     /// What was taken out of a copy whose hardware was left to the folder that it is a copy of.
     public struct LeftHardware: Sendable, Hashable {
         /// The PIN, whose share is the other folder's.
-        public let pinWasRemoved: Bool
+        package let pinWasRemoved: Bool
         /// The kept way in for the owner's finger or device passcode.
-        public let ownerWasRemoved: Bool
+        package let ownerWasRemoved: Bool
     }
 
     /// The folder is a copy: it gets a wipe key, shares and a generation of its own. What hardware holds for the vault that it

@@ -1,6 +1,6 @@
 internal import Cryptography
-public import VaultFormat
-public import VaultStorage
+package import VaultFormat
+package import VaultStorage
 internal import SystemCalls
 
 /// The receipt in the home: the one file that a finished wipe leaves.
@@ -31,7 +31,7 @@ extension WipeReceipt {
     ///     receipt is only known to be unchanged since it was signed.
     /// - Throws: `damaged`, naming the place, for what is no receipt or was changed; `receiptMismatch` when it was signed
     ///   with another key; `invalidName` when `key` is no public key.
-    public init(verifying bytes: [UInt8], key expected: String? = nil) throws(VaultError) {
+    package init(verifying bytes: [UInt8], key expected: String? = nil) throws(VaultError) {
         let receipt = try format(WipeReceipt.fileName) { () throws(FormatError) in try WipeReceipt(parsing: bytes) }
         if let expected {
             guard let wanted = Hexadecimal.decode(expected.lowercased()),
@@ -59,7 +59,7 @@ extension WipeReceipt {
     }
 
     /// The file's content.
-    public var bytes: [UInt8] { encoded }
+    package var bytes: [UInt8] { encoded }
 
     /// Signs what was found.
     func signed(by key: borrowing ReceiptKey) throws(VaultError) -> WipeReceipt {

@@ -13,17 +13,17 @@ public struct ItemKind: RawRepresentable, Sendable, Hashable {
     /// A text.
     public static let note = ItemKind(rawValue: 2)
     /// A payment card.
-    public static let card = ItemKind(rawValue: 3)
+    package static let card = ItemKind(rawValue: 3)
     /// Name, addresses and papers of a person.
     public static let identity = ItemKind(rawValue: 4)
     /// A key pair for SSH.
-    public static let sshKey = ItemKind(rawValue: 5)
+    package static let sshKey = ItemKind(rawValue: 5)
     /// One-time codes alone.
-    public static let oneTimeCode = ItemKind(rawValue: 6)
+    package static let oneTimeCode = ItemKind(rawValue: 6)
     /// A file with what belongs to it.
     public static let file = ItemKind(rawValue: 7)
     /// A plain value that was given tags, notes or fields.
-    public static let value = ItemKind(rawValue: 8)
+    package static let value = ItemKind(rawValue: 8)
 }
 
 /// What a field holds, and so how it is shown.
@@ -43,12 +43,12 @@ public struct FieldKind: RawRepresentable, Sendable, Hashable {
     /// An address in UTF-8; shown and searched.
     public static let url = FieldKind(rawValue: 3)
     /// A one-time code's key and settings as an `otpauth://` text; treated as a secret.
-    public static let oneTimeCode = FieldKind(rawValue: 4)
+    package static let oneTimeCode = FieldKind(rawValue: 4)
     /// A day or a month: `2031-12-24` or `2031-12`.
-    public static let date = FieldKind(rawValue: 5)
+    package static let date = FieldKind(rawValue: 5)
     /// A file's name and content; the content is treated as a secret.
     public static let file = FieldKind(rawValue: 6)
 
     /// Whether the value may be shown without being asked for, and searched.
-    public var isOpen: Bool { [.text, .url, .date].contains(self) }
+    package var isOpen: Bool { [.text, .url, .date].contains(self) }
 }

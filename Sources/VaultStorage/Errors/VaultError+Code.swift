@@ -47,41 +47,41 @@ extension VaultError.Code {
     }
 
     /// There is no vault at this place, or its creation was never finished. An app can create one.
-    public static let noVault = VaultError.Code(.noVault)
+    package static let noVault = VaultError.Code(.noVault)
     /// There is no backup in this folder. Nothing was written; an app can ask for another folder.
-    public static let noBackup = VaultError.Code(.noBackup)
+    package static let noBackup = VaultError.Code(.noBackup)
     /// An attempt was burned for another vault than the one that it was used for. Nothing was checked; burn one for this
     /// vault.
-    public static let otherVault = VaultError.Code(.otherVault)
+    package static let otherVault = VaultError.Code(.otherVault)
     /// Something is at this place already; nothing was written.
-    public static let exists = VaultError.Code(.exists)
+    package static let exists = VaultError.Code(.exists)
     /// The passcode, or the PIN, was checked and is wrong. ``VaultError/remainingAttempts`` tells how many attempts are left.
     public static let wrongPasscode = VaultError.Code(.wrongPasscode)
     /// The recovery phrase was checked and is wrong. Nobody counts it; ask for it again.
-    public static let wrongPhrase = VaultError.Code(.wrongPhrase)
+    package static let wrongPhrase = VaultError.Code(.wrongPhrase)
     /// What was entered is not a recovery phrase: a word is unknown, missing or exchanged. Nothing was checked.
-    public static let malformedPhrase = VaultError.Code(.malformedPhrase)
+    package static let malformedPhrase = VaultError.Code(.malformedPhrase)
     /// The vault has no recovery phrase: its owner had it removed. The passcode opens the vault.
-    public static let noRecoveryPhrase = VaultError.Code(.noRecoveryPhrase)
+    package static let noRecoveryPhrase = VaultError.Code(.noRecoveryPhrase)
     /// The vault has no PIN under a chip. The passcode opens the vault.
-    public static let noPIN = VaultError.Code(.noPIN)
+    package static let noPIN = VaultError.Code(.noPIN)
     /// After this change a lost passcode or a broken chip would lose the vault, and the caller did not insist on the change.
     /// Nothing was changed; ask the user, then insist.
-    public static let lastWayIn = VaultError.Code(.lastWayIn)
+    package static let lastWayIn = VaultError.Code(.lastWayIn)
     /// A delay after failed attempts is running; nothing was checked. ``VaultError/retryAfter`` tells how long it runs.
     public static let delayed = VaultError.Code(.delayed)
     /// No passcode attempt is left. The recovery phrase opens the vault and makes the attempts full again.
-    public static let attemptsExhausted = VaultError.Code(.attemptsExhausted)
+    package static let attemptsExhausted = VaultError.Code(.attemptsExhausted)
     /// No passcode attempt is left and the vault has no recovery phrase: nothing opens it any more. A backup may still open.
-    public static let noWayLeft = VaultError.Code(.noWayLeft)
+    package static let noWayLeft = VaultError.Code(.noWayLeft)
     /// The vault was destroyed, or is being destroyed; nothing opens it any more.
     public static let wiped = VaultError.Code(.wiped)
     /// The system's confirmation opens nothing any more; ask for the vault's own passcode.
     public static let passcodeNeeded = VaultError.Code(.passcodeNeeded)
     /// A change that was to be confirmed or finished is not under way; begin it again.
-    public static let notPending = VaultError.Code(.notPending)
+    package static let notPending = VaultError.Code(.notPending)
     /// A wipe's receipt was signed with another key than the given one; do not trust it.
-    public static let receiptMismatch = VaultError.Code(.receiptMismatch)
+    package static let receiptMismatch = VaultError.Code(.receiptMismatch)
     /// The home is older than what a key store remembers of it, and only the recovery phrase opens it; or its header and its records
     /// are of different times, and nothing opens it until both are of one. Put the newer state back.
     public static let rollbackSuspected = VaultError.Code(.rollbackSuspected)
@@ -90,70 +90,70 @@ extension VaultError.Code {
     public static let hardwareUnavailable = VaultError.Code(.hardwareUnavailable)
     /// The chip never gives its share again. The passcode opens the vault if the share was the PIN's; otherwise the recovery
     /// phrase does.
-    public static let hardwareDestroyed = VaultError.Code(.hardwareDestroyed)
+    package static let hardwareDestroyed = VaultError.Code(.hardwareDestroyed)
     /// The chip still holds so many old shares that another one cannot be noted. Nothing was changed; unlock where the chip
     /// answers, which removes them.
-    public static let hardwareFull = VaultError.Code(.hardwareFull)
+    package static let hardwareFull = VaultError.Code(.hardwareFull)
     /// A chip or key store holds shares that the folder is not known to own. Nothing was changed; ask the user whether the
     /// folder is the vault itself or a copy (`AppLock.claimHardware`, `AppLock.leaveHardware`).
     public static let hardwareUnclaimed = VaultError.Code(.hardwareUnclaimed)
     /// The operation needs an unlocked vault.
     public static let locked = VaultError.Code(.locked)
     /// Another process changed the vault's keys; lock the vault and unlock it again.
-    public static let keysChanged = VaultError.Code(.keysChanged)
+    package static let keysChanged = VaultError.Code(.keysChanged)
     /// The keys have encrypted as many values as they safely can. Change the keys, then write again.
-    public static let keysWornOut = VaultError.Code(.keysWornOut)
+    package static let keysWornOut = VaultError.Code(.keysWornOut)
     /// Bytes on disk are not what was written. Where unlocking says so, the recovery phrase may still open the vault;
     /// otherwise verify the vault to see what can be read.
-    public static let damaged = VaultError.Code(.damaged)
+    package static let damaged = VaultError.Code(.damaged)
     /// A file of the vault has a second name, a hard link, through which another program could change it; nothing was
     /// read or written. Delete the other name, or put a copy of the file in its place.
-    public static let hardLinked = VaultError.Code(.hardLinked)
+    package static let hardLinked = VaultError.Code(.hardLinked)
     /// Written by a newer version, or by a build from before the first release; the reason says which. Open it with the
     /// version that wrote it.
-    public static let newerVersion = VaultError.Code(.newerVersion)
+    package static let newerVersion = VaultError.Code(.newerVersion)
     /// No record of this name exists.
     public static let recordNotFound = VaultError.Code(.recordNotFound)
     /// A record of this name exists and the caller did not ask to replace it.
-    public static let recordExists = VaultError.Code(.recordExists)
+    package static let recordExists = VaultError.Code(.recordExists)
     /// A record or collection name is empty or too long.
-    public static let invalidName = VaultError.Code(.invalidName)
+    package static let invalidName = VaultError.Code(.invalidName)
     /// A passcode is empty or longer than 1,024 bytes, or a PIN is too short, too long or easily guessed.
-    public static let invalidPasscode = VaultError.Code(.invalidPasscode)
+    package static let invalidPasscode = VaultError.Code(.invalidPasscode)
     /// The collection needs a stronger way to unlock; ``VaultError/neededAssurance`` tells how strong.
-    public static let assuranceTooLow = VaultError.Code(.assuranceTooLow)
+    package static let assuranceTooLow = VaultError.Code(.assuranceTooLow)
     /// Rules of a vault are outside their range; nothing was changed.
-    public static let invalidPolicy = VaultError.Code(.invalidPolicy)
+    package static let invalidPolicy = VaultError.Code(.invalidPolicy)
     /// The vault's own fallback policy does not name this way to unlock, and nothing adds it there but its owner.
-    public static let stepNotInPolicy = VaultError.Code(.stepNotInPolicy)
+    package static let stepNotInPolicy = VaultError.Code(.stepNotInPolicy)
     /// A value is too large for the call; stream it into a file.
-    public static let tooLarge = VaultError.Code(.tooLarge)
+    package static let tooLarge = VaultError.Code(.tooLarge)
     /// The record is an item with fields: it is neither read nor replaced as a plain value.
     public static let isItem = VaultError.Code(.isItem)
     /// An item cannot hold this: a label, a tag or a value is not what it may be, or there are too many. Nothing was changed.
-    public static let invalidItem = VaultError.Code(.invalidItem)
+    package static let invalidItem = VaultError.Code(.invalidItem)
     /// The disk or its file system is read-only.
-    public static let readOnly = VaultError.Code(.readOnly)
+    package static let readOnly = VaultError.Code(.readOnly)
     /// No space is left on the disk.
-    public static let diskFull = VaultError.Code(.diskFull)
+    package static let diskFull = VaultError.Code(.diskFull)
     /// The user may not read or write these files.
-    public static let permissionDenied = VaultError.Code(.permissionDenied)
+    package static let permissionDenied = VaultError.Code(.permissionDenied)
     /// The open compartment is full. Unlocking the vault empties it into the inbox.
-    public static let quotaExceeded = VaultError.Code(.quotaExceeded)
+    package static let quotaExceeded = VaultError.Code(.quotaExceeded)
     /// The record was written while the vault was locked, and its owner has not confirmed it.
     public static let unconfirmed = VaultError.Code(.unconfirmed)
     /// The vault has no public key that a locked vault could be written to with. Unlocking the vault makes one.
-    public static let noPublicKey = VaultError.Code(.noPublicKey)
+    package static let noPublicKey = VaultError.Code(.noPublicKey)
     /// Another process or prompt uses the vault and did not finish in time; try again.
     public static let busy = VaultError.Code(.busy)
     /// Reading or writing failed in another way; the reason has the system's words.
-    public static let inputOutput = VaultError.Code(.inputOutput)
+    package static let inputOutput = VaultError.Code(.inputOutput)
     /// Not enough memory, locked or ordinary.
     public static let outOfMemory = VaultError.Code(.outOfMemory)
     /// A cryptographic library refused to work.
-    public static let cryptography = VaultError.Code(.cryptography)
+    package static let cryptography = VaultError.Code(.cryptography)
     /// Something failed that has no code; the reason names what kind of error it was. Report it.
-    public static let unexpected = VaultError.Code(.unexpected)
+    package static let unexpected = VaultError.Code(.unexpected)
 }
 
 /// Codes of the levels (``VaultLevel``).
@@ -171,13 +171,13 @@ extension VaultError.Code {
     public static let levelContradicted = VaultError.Code(.levelContradicted)
     /// The vault has no passcode: it opens without asking, with its device's owner, or with its recovery phrase alone. No
     /// attempt was spent, and nothing was changed.
-    public static let noPasscode = VaultError.Code(.noPasscode)
+    package static let noPasscode = VaultError.Code(.noPasscode)
     /// The change wants a stronger proof: the passcode, or the device's owner. Nothing was changed.
-    public static let proofTooWeak = VaultError.Code(.proofTooWeak)
+    package static let proofTooWeak = VaultError.Code(.proofTooWeak)
     /// Records still move to the keys of the change before. Finish that first; nothing was changed.
     public static let stillMoving = VaultError.Code(.stillMoving)
     /// Another process changed the level at the same time, and was first. Open the vault anew; nothing was changed.
-    public static let movedElsewhere = VaultError.Code(.movedElsewhere)
+    package static let movedElsewhere = VaultError.Code(.movedElsewhere)
     /// The vault has neither a passcode nor a recovery phrase, so nothing would open the copy. Nothing was written.
-    public static let notRecoverable = VaultError.Code(.notRecoverable)
+    package static let notRecoverable = VaultError.Code(.notRecoverable)
 }

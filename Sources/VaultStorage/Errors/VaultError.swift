@@ -1,6 +1,6 @@
 package import Cryptography
 package import SecretMemory
-public import VaultFormat
+package import VaultFormat
 
 /// What a vault refuses or could not do: a code for programs, and a reason in plain words that says what is wrong.
 ///
@@ -16,7 +16,7 @@ public struct VaultError: Error, Sendable, Hashable {
     /// Time until the next attempt is taken, where a delay runs.
     public var retryAfter: Duration?
     /// What an unlock must prove, where this one proved too little.
-    public var neededAssurance: Assurance?
+    package var neededAssurance: Assurance?
     /// What has to happen first, where a key store cannot be asked now (`shareUnavailable`) and that is known.
     public var until: ShareWait?
 

@@ -1,7 +1,7 @@
 package import VaultFormat
 
 /// Who wrote a record.
-public enum RecordOrigin: String, Sendable, Hashable, CaseIterable {
+package enum RecordOrigin: String, Sendable, Hashable, CaseIterable {
     /// The user, with the vault unlocked, or by accepting it.
     case protected = "protected"
     /// Anyone, while the vault was locked; the user has not accepted it yet.

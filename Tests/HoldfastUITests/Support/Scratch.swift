@@ -18,8 +18,7 @@ final class Scratch {
     var tier: (any AttemptTier)?
     var settings: VaultSettings {
         var settings = VaultSettings.costsForTests(clock: clock)
-        settings.shareStores = { .files(in: $0 + "/shares") }
-        settings.armsOwner = true
+        settings.ownerStores = { KeyStores([FileKeyStore(in: $0 + "/shares")]) }
         settings.tier = tier
         return settings
     }

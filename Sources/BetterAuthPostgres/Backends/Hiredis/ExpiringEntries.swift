@@ -19,7 +19,7 @@ final class ExpiringEntries: Sendable {
 
     private static let prefix = "holdfast:"
 
-    private func key(_ kind: String, _ name: some CESRText) -> [UInt8] {
+    private func key(_ kind: String, _ name: some CESRValue) -> [UInt8] {
         Array("\(ExpiringEntries.prefix)\(kind):{\(name)}".utf8)
     }
 

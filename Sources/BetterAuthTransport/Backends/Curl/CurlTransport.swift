@@ -12,7 +12,7 @@ public struct CurlTransport: Transport {
         /// Until there is a connection.
         public var connect = Duration.seconds(10)
         /// For all of it.
-        public var total = Duration.seconds(30)
+        package var total = Duration.seconds(30)
 
         /// 10 and 30 seconds.
         public init() {}

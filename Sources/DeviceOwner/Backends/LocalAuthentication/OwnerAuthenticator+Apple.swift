@@ -29,13 +29,13 @@ extension OwnerAuthenticator {
 }
 
 /// What a device recognises its owner by.
-public enum BiometryKind: Sendable, Hashable, CaseIterable {
+package enum BiometryKind: Sendable, Hashable, CaseIterable {
     case none, touchID, faceID, opticID
     /// One that is newer than this source.
     case other
 
     /// That of this device, for words and pictures; whether it can be used now is another question.
-    public static var current: BiometryKind {
+    package static var current: BiometryKind {
         let context = LAContext()
         defer { context.invalidate() }
         // The kind is known only once this was asked; a sensor without an enrolled finger is still a sensor.

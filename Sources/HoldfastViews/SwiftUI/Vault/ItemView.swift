@@ -1,10 +1,10 @@
 #if canImport(SwiftUI)
-public import HoldfastUI
-public import SwiftUI
+internal import HoldfastUI
+internal import SwiftUI
 
 /// One item: its fields and notes. A secret is shown for a while when it is asked for, a one-time code by time when the page is opened,
 /// and on no picture of the screen; each value can be copied for a while, and changed.
-public struct ItemView: View {
+struct ItemView: View {
     /// What is being changed; nil for the notes.
     private struct Editing: Equatable { let field: ItemFieldsModel.Field? }
 
@@ -24,13 +24,13 @@ public struct ItemView: View {
     /// - Parameters:
     ///   - item: One of the items of the vault.
     ///   - models: Of the open app.
-    public init(_ item: VaultItem, _ models: AppModels) {
+    init(_ item: VaultItem, _ models: AppModels) {
         self.item = item
         self.models = models
     }
 
     /// What is shown.
-    public var body: some View {
+    var body: some View {
         ScrollView {
             VStack(alignment: .leading, spacing: 16) {
                 Text(verbatim: item.name).font(.title2).accessibilityAddTraits(.isHeader)
