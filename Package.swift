@@ -144,14 +144,13 @@ let ownerTargets: [Target] =
 // The identity: its client and what verifies access.
 let identityTargets: [Target] = [
     library("BetterAuthMessages"),
-    library("BetterAuthGzip", ["BetterAuthMessages"], c: ["CZlib"]),
     // What verifies access and a server's keys. A server needs this, and nothing of the client.
     library(
         "BetterAuthVerification",
-        ["BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory", "SystemCalls"]),
+        ["BetterAuthMessages", "Gzip", "Cryptography", "SecretMemory", "SystemCalls"]),
     library(
         "BetterAuth",
-        ["BetterAuthVerification", "BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"]),
+        ["BetterAuthVerification", "BetterAuthMessages", "Cryptography", "SecretMemory"]),
     // HTTP, which nothing else needs.
     library("BetterAuthTransport", ["BetterAuthVerification", "SystemCalls"], c: ["CCurl"]),
     tests("BetterAuthTransportTests", ["BetterAuthTransport", "BetterAuth", "BetterAuthVerification", "RealParts"]),
@@ -159,14 +158,12 @@ let identityTargets: [Target] = [
         "BetterAuthTests",
         [
             "BetterAuth", "BetterAuthVerification", "BetterAuthTransport", "BetterAuthServer", "BetterAuthMessages",
-            "BetterAuthGzip",
             "RealParts",
         ] + exported),
     .testTarget(
         name: "BetterAuthMessagesTests",
-        dependencies: ["TestSupport", "BetterAuthMessages", "BetterAuthGzip", "Cryptography", "SecretMemory"].map {
-            .byName(name: $0)
-        },
+        dependencies: ["TestSupport", "BetterAuthMessages", "BetterAuthVerification", "Cryptography", "SecretMemory"]
+            .map { .byName(name: $0) },
         exclude: ["Vectors"], swiftSettings: settings),
 ]
 
@@ -190,7 +187,7 @@ let serverTargets: [Target] = [
         dependencies: [
             "CommandLineArguments",
             "BetterAuthHTTP", "BetterAuthPostgres", "BetterAuthServer", "BetterAuthVerification", "BetterAuthMessages",
-            "BetterAuthGzip", "KeyStores", "Cryptography", "SecretMemory", "SystemCalls",
+            "KeyStores", "Cryptography", "SecretMemory", "SystemCalls",
         ].map { .byName(name: $0) },
         swiftSettings: settings),
     // Killed by the tests at random moments. Never installed.
@@ -205,8 +202,7 @@ let serverTargets: [Target] = [
         [
             "BetterAuthServer", "BetterAuthHTTP", "BetterAuthPostgres", "BetterAuth", "BetterAuthVerification",
             "HoldfastServer", "CommandLineArguments", "ServerSubject",
-            "RealParts", "BetterAuthMessages", "BetterAuthGzip", "Cryptography",
-            "SecretMemory",
+            "RealParts", "BetterAuthMessages", "Cryptography", "SecretMemory",
         ]),
 ]
 
@@ -240,8 +236,7 @@ let faceTargets: [Target] =
             "HoldfastUITests",
             [
                 "HoldfastUI", "HoldfastDoctor", "QRCodes", "BetterAuth", "BetterAuthVerification", "BetterAuthMessages",
-                "BetterAuthServer",
-                "BetterAuthGzip", "SystemCalls",
+                "BetterAuthServer", "SystemCalls",
             ] + exported + (isApple ? [] : ["RealParts"])),
     ]
 
@@ -275,17 +270,16 @@ let package = Package(
         library("Cryptography", ["SecretMemory", "SystemCalls"], c: ["COpenSSL", "CArgon2"]),
         library("OneTimeCodes", ["Cryptography", "SecretMemory"]),
         library("VaultFormat"),
-        library("HomeFiles", ["SystemCalls"]),
         library(
-            "KeyStores", ["DeviceOwner", "HomeFiles", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"],
+            "KeyStores", ["DeviceOwner", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"],
             c: ["CTSS2", "CSecret"]),
         library(
-            "VaultStorage", ["VaultFormat", "HomeFiles", "Cryptography", "SecretMemory", "SystemCalls"], c: ["CLMDB"]),
+            "VaultStorage", ["VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"], c: ["CLMDB"]),
         library("VaultLog", ["VaultStorage", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"]),
         library(
             "VaultCore",
             [
-                "VaultLog", "VaultStorage", "VaultFormat", "HomeFiles", "DeviceOwner", "KeyStores", "Cryptography",
+                "VaultLog", "VaultStorage", "VaultFormat", "DeviceOwner", "KeyStores", "Cryptography",
                 "SecretMemory", "SystemCalls",
             ]),
         library(
@@ -297,17 +291,19 @@ let package = Package(
                 "SystemCalls",
             ]),
         library("AgentMessages", ["VaultFormat"]),
+        library("Gzip", ["SecretMemory"], c: ["CZlib"]),
         // Reads what other password managers write.
         library(
             "Imports",
             [
-                "Items", "OneTimeCodes", "VaultCore", "VaultStorage", "VaultFormat", "Cryptography", "SecretMemory",
+                "Items", "OneTimeCodes", "Gzip", "VaultCore", "VaultStorage", "VaultFormat", "Cryptography",
+                "SecretMemory",
                 "SystemCalls",
             ]),
         tests(
             "ImportsTests",
             [
-                "Imports", "Items", "OneTimeCodes", "VaultCore", "VaultStorage", "VaultFormat", "Cryptography",
+                "Imports", "Gzip", "Items", "OneTimeCodes", "VaultCore", "VaultStorage", "VaultFormat", "Cryptography",
                 "SecretMemory", "SystemCalls",
             ]),
         // What git, ssh, templates and other programs hand to the agent's faces: pure parsers.
@@ -397,7 +393,7 @@ let package = Package(
                 "AgentMessages", "RealParts", "MemorySearch",
                 "BetterAuth",
                 "BetterAuthVerification", "BetterAuthServer",
-                "BetterAuthMessages", "BetterAuthGzip",
+                "BetterAuthMessages",
             ] + exported),
     ],
     swiftLanguageModes: [.v6]
@@ -450,7 +446,7 @@ if Context.environment["HOLDFAST_BENCHMARKS"] != nil {
             name: "HoldfastBenchmarks",
             dependencies: [
                 "CRawLoops", "RealParts", "HoldfastAgent", "AgentMessages", "BetterAuthServer", "BetterAuthMessages",
-                "BetterAuthGzip", "VaultCore",
+                "BetterAuthVerification", "VaultCore",
                 "Items", "Imports", "VaultLog", "VaultStorage",
                 "KeyStores", "DeviceOwner", "VaultFormat", "Cryptography", "SecretMemory",
             ],
@@ -473,11 +469,11 @@ if Context.environment["HOLDFAST_OPTIMIZED"] != nil {
 
 // Apple systems have the libraries that an app is made of; the command, the agent and the server are for Linux.
 let appleTargets: Set<String> = [
-    "SystemCalls", "SecretMemory", "Cryptography", "OneTimeCodes", "VaultFormat", "HomeFiles", "DeviceOwner",
+    "SystemCalls", "SecretMemory", "Cryptography", "OneTimeCodes", "VaultFormat", "DeviceOwner",
     "KeyStores", "VaultStorage", "VaultLog", "VaultCore", "Items",
-    "Imports",
+    "Gzip", "Imports",
     "AppLockCore",
-    "BetterAuthMessages", "BetterAuthGzip", "BetterAuthVerification", "BetterAuth", "BetterAuthTransport",
+    "BetterAuthMessages", "BetterAuthVerification", "BetterAuth", "BetterAuthTransport",
     "BetterAuthServer", "Holdfast",
     "HoldfastDoctor", "QRCodes", "HoldfastUI", "HoldfastViews", "HoldfastTesting",
 ]
@@ -529,7 +525,7 @@ if isApple {
                 "ViewTests",
                 [
                     "HoldfastViews", "HoldfastUI", "HoldfastDoctor", "BetterAuth", "BetterAuthVerification",
-                    "BetterAuthMessages", "BetterAuthServer", "BetterAuthGzip", "SystemCalls",
+                    "BetterAuthMessages", "BetterAuthServer", "SystemCalls",
                 ] + sampleNames + exported))
         package.targets += sampleNames.map(sample)
     }

@@ -32,17 +32,18 @@ private func fuzz(_ input: [UInt8]) {
 private func check(_ request: Request, _ input: [UInt8]) {
     var payload = 0
     switch request {
-    case .unlock(_, _, _, _, let range), .beginChange(_, _, let range), .finishChange(let range), .data(let range):
+    case .lock(.unlock(_, _, _, _, let range)), .change(.begin(_, _, let range)), .change(.finish(let range)),
+        .transfer(.data(let range)):
         require(!range.isEmpty && range.upperBound == input.count - Frame.size, "a payload lies elsewhere")
         payload = range.count
-    case .credential(_, _, let range), .importSSH(_, let range):
+    case .programs(.credential(_, _, let range)), .programs(.importSSH(_, let range)):
         require(range.upperBound == input.count - Frame.size, "attributes lie elsewhere")
         payload = range.count
     case .identity(let call):
         guard case .request(_, let range) = call.action else { break }
         require(!range.isEmpty && range.upperBound == input.count - Frame.size, "a request's JSON lies elsewhere")
         payload = range.count
-    case .answer(let range):
+    case .owner(.answer(let range)):
         require(range == 0..<input.count - Frame.size, "an answer lies elsewhere")
         payload = range.count
     default: break

@@ -1,6 +1,6 @@
 // Compiled by scripts/fuzz against the modules that it names, so normal builds know nothing of it. A violated rule traps,
 // which libFuzzer reports with the input that led there.
-internal import BetterAuthGzip
+internal import BetterAuthVerification
 @testable internal import BetterAuthMessages
 internal import SystemCalls
 

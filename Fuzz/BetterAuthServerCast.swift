@@ -1,5 +1,5 @@
 // Who plays in Fuzz/BetterAuthServerFuzzer.swift: keys that everybody knows, one account, one moment.
-import BetterAuthGzip
+import BetterAuthVerification
 import BetterAuthMessages
 import BetterAuthServer
 import Cryptography

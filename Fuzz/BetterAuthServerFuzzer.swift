@@ -1,6 +1,6 @@
 // Compiled by scripts/fuzz against the modules of the server, so normal builds know nothing of it. A violated rule traps,
 // which libFuzzer reports with the input that led there.
-import BetterAuthGzip
+import BetterAuthVerification
 import BetterAuthMessages
 import BetterAuthServer
 import Cryptography

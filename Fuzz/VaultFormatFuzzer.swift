@@ -296,7 +296,6 @@ private enum Samples {
 
     static let pendingNote: [UInt8] = {
         var note = PendingNote()
-        note.items = [PendingNote.StoredItem(store: .tpm, data: [1, 2, 3])]
         note.move = PendingNote.Move(from: .device, to: .secret)
         note.leaving = [keyringItem]
         note.coming = [chipItem]

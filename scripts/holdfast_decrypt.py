@@ -303,9 +303,9 @@ def is_own_share(name, vault, home):
 
 
 def share_of(kind, store, data):
-    """The item that a slot of kind 3 (version 2) or 5 names."""
+    """The item that a slot of kind 3 or 5 names."""
     reader = Reader(data, "a slot")
-    reader.check(reader.integer(1) == (1 if kind == DEVICE else 2) and reader.integer(1) == store)
+    reader.check(reader.integer(1) == 1 and reader.integer(1) == store)
     if kind == OWNER:
         reader.take(32)  # the second share
         text(reader.counted(512), "a slot")
@@ -340,9 +340,7 @@ class Slot:
             reader.check(derivation == 0 and self.flags == HARDWARE_SHARE)
             reader.check(len(hardware_name) == 1 and hardware_name[0] in STORE_NAMES)
             self.store = hardware_name[0]
-            # Version 1 of an owner's slot has a share that cannot be revoked; nothing here reads it.
-            if self.kind == DEVICE or data_of_kind[:1] == b"\x02":
-                self.share = share_of(self.kind, self.store, data_of_kind)
+            self.share = share_of(self.kind, self.store, data_of_kind)
 
     @property
     def is_cheap(self):
@@ -977,7 +975,7 @@ def forms_of(passcode):
     return [composed] if composed == passcode else [composed, passcode]
 
 
-ROLES = {6: "leaving", 7: "coming", 8: "owed"}
+ROLES = {4: "leaving", 5: "coming", 6: "owed"}
 
 
 def pending(home):
@@ -988,22 +986,19 @@ def pending(home):
     except FileNotFoundError:
         return None
     reader = Reader(data, "hardware.pending")
-    reader.check(len(data) <= 16384 and reader.take(8) == b"HFPEND04")
-    found, last = {"shares": 0, "items": 0, "anchors": 0, "move": None, "leaving": [], "coming": [], "owed": []}, 0
-    # In the order of writers: 1, 2, 3, 5, 6, 7, 8, and the tags last.
-    while (kind := reader.integer(1)) != 4:
-        reader.check(1 <= kind <= 8 and kind >= last and (kind, last) != (5, 5))
+    reader.check(len(data) <= 16384 and reader.take(8) == b"HFPEND05")
+    found, last = {"shares": 0, "anchors": 0, "move": None, "leaving": [], "coming": [], "owed": []}, 0
+    # In the order of writers.
+    while (kind := reader.integer(1)) != 7:
+        reader.check(1 <= kind <= 6 and kind >= last and (kind, last) != (3, 3))
         part, last = reader.counted(16384), kind
         if kind == 1:
             reader.counted(16384)
             found["shares"] += 1
         elif kind == 2:
-            reader.check(part[:1] and part[0] in STORE_NAMES)
-            found["items"] += 1
-        elif kind == 3:
             reader.check(len(part) == 48)
             found["anchors"] += 1
-        elif kind == 5:
+        elif kind == 3:
             reader.check(len(part) == 2 and max(part) < len(LEVELS))
             found["move"] = [LEVELS[level] for level in part]
         else:

@@ -65,7 +65,7 @@ struct FaceFigures: Suite {
     /// A value over a connection of its own, as `holdfast get` reads it, and the same bytes sent and received by nothing but C.
     private static func bare(_ bench: Bench, home: String, runtime: String) throws -> Figure {
         guard let path = RecordPath(collection: "default", name: "name") else { throw BenchmarkError("no path") }
-        let request = Request.get(path).head()
+        let request = Request.records(.get(path)).head()
         let socket = try socket(of: home, in: runtime)
         let rounds = try Rounds(
             bench.options.count(301, quick: 51),

@@ -1,3 +1,4 @@
+internal import Holdfast
 internal import HoldfastCommand
 internal import SystemCalls
 
@@ -54,7 +55,7 @@ struct DiskSearch {
 
     private func search(_ path: String, _ report: inout Report) throws(CommandError) {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
-        guard file >= 0 else { throw .failure("search", "\(path): \(SystemError.last)") }
+        guard file >= 0 else { throw .failure(.init(word: "search"), "\(path): \(SystemError.last)") }
         defer { close(file) }
         report.files += 1
         var block: [UInt8] = []

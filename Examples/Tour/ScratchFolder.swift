@@ -1,3 +1,4 @@
+internal import Holdfast
 internal import HoldfastCommand
 internal import SystemCalls
 
@@ -16,7 +17,7 @@ struct ScratchFolder: Sendable {
             guard let base = buffer.baseAddress, unsafe mkdtemp(base) != nil else { return nil }
             return unsafe String(validatingCString: base)
         }
-        guard let made else { throw .failure("scratch", "a folder in \(parent): \(SystemError.last)") }
+        guard let made else { throw .failure(.init(word: "scratch"), "a folder in \(parent): \(SystemError.last)") }
         path = made
     }
 

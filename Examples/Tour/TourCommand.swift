@@ -1,3 +1,4 @@
+internal import Holdfast
 internal import HoldfastCommand
 internal import Synchronization
 internal import SystemCalls
@@ -49,7 +50,7 @@ private final class Ending: Sendable {
 
     init() throws(CommandError) {
         var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else { throw .failure("system", "pipe: \(SystemError.last)") }
+        guard unsafe pipe(&ends) == 0 else { throw .failure(.init(word: "system"), "pipe: \(SystemError.last)") }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         readEnd = ends[0]
         writeEnd = ends[1]

@@ -11,6 +11,12 @@ package struct Frame: Sendable, Hashable {
     /// Bytes of a request's body that is no piece of a value: names, and a secret of at most 1,024 bytes.
     package static let longestRequest = 4096
 
+    /// Requests with what an app server is asked, with a token, with a key.
+    private static let withMuch = [
+        IdentityCall.Kind.identity.rawValue, ProgramRequest.Kind.credential.rawValue,
+        ProgramRequest.Kind.importSSH.rawValue,
+    ]
+
     /// Which message it is.
     package let kind: UInt8
     /// Bytes that follow.
@@ -40,13 +46,12 @@ package struct Frame: Sendable, Hashable {
     /// Makes sure that this begins a request of an allowed length, before memory is set aside for it.
     /// - Throws: `unknownKind`, `tooLong`.
     package func expectRequest() throws(MessageError) {
-        guard let kind = Request.Kind(rawValue: kind) else { throw .unknownKind(kind) }
+        guard Request.numbers.contains(kind) else { throw .unknownKind(kind) }
         let most =
-            switch kind {
-            case .data: Frame.longestPiece
-            // With what an app server is asked, with a token, with a key.
-            case .identity, .credential, .importSSH: Frame.longestBody
-            default: Frame.longestRequest
+            if kind == TransferRequest.Kind.data.rawValue {
+                Frame.longestPiece
+            } else {
+                Frame.withMuch.contains(kind) ? Frame.longestBody : Frame.longestRequest
             }
         guard bodySize <= most else { throw .tooLong(bodySize) }
     }

@@ -1,7 +1,7 @@
 /// What an agent does for its clients with the identity in its vault. It does it itself: no key leaves it, and nothing
 /// signed but what its server and the app servers that are named get. Operations that could permanently take the
 /// identity away are not included.
-package struct IdentityCall: Sendable, Hashable {
+package struct IdentityCall: RequestArea {
     /// What is to be done.
     package enum Action: Sendable, Hashable {
         /// Tell what is known.
@@ -49,7 +49,7 @@ package struct IdentityCall: Sendable, Hashable {
     private static let keySizes = 1...64
 
     /// Numbers of the actions; they do not change.
-    private var number: UInt8 {
+    private var actionNumber: UInt8 {
         switch action {
         case .status: 1
         case .openSession: 2
@@ -60,7 +60,11 @@ package struct IdentityCall: Sendable, Hashable {
         }
     }
 
-    init(_ cursor: inout Cursor, _ bytes: RawSpan) throws(MessageError) {
+    package enum Kind: UInt8, CaseIterable {
+        case identity = 22
+    }
+
+    init(_ kind: Kind, _ cursor: inout Cursor, _ bytes: RawSpan) throws(MessageError) {
         let number = try cursor.integer(bytes, UInt8.self)
         allowsPlain = try cursor.flag(bytes, "flags")
         switch number {
@@ -79,14 +83,17 @@ package struct IdentityCall: Sendable, Hashable {
         }
     }
 
-    func write(_ writer: inout Writer) {
-        writer.integer(number)
+    func write(_ writer: inout Writer) -> Kind {
+        writer.integer(actionNumber)
         writer.flag(allowsPlain)
-        guard case .request(let request, _) = action else { return }
+        guard case .request(let request, _) = action else { return .identity }
         writer.text(request.path, atMost: IdentityCall.pathSizes.upperBound)
         writer.optionalText(request.target, atMost: IdentityCall.addressSizes.upperBound)
         writer.optionalText(request.key, atMost: IdentityCall.keySizes.upperBound)
+        return .identity
     }
+
+    var request: Request { .identity(self) }
 }
 
 /// What is known of an identity, without anything secret: for people and for programs.

@@ -1,3 +1,155 @@
+package import VaultFormat
+
+/// About items, tags, folders and the trash.
+package enum ItemRequest: RequestArea {
+    /// Send an item, or a plain value as one.
+    case item(RecordPath)
+    /// Store an item that comes in ``TransferRequest/data(_:)`` messages: a new one, or in place of the write with this
+    /// number.
+    case putItem(RecordPath, replacing: UInt64?)
+    /// Move a record to the trash for so many seconds.
+    case discard(RecordPath, seconds: UInt32)
+    /// Send what is in the trash.
+    case trash
+    /// Put something back from the trash, where it was or elsewhere.
+    case restore(TrashKey, RecordPath?)
+    /// Remove one thing in the trash, or all of it, for good.
+    case emptyTrash(TrashKey?)
+    /// Send the tags that are in use.
+    case tags
+    /// Move, copy or remove all entries of a folder, or give records of before the place that they are written as;
+    /// all or nothing.
+    case folder(FolderCall)
+
+    package enum Kind: UInt8, CaseIterable {
+        case item = 26, putItem = 27, discard = 28, trash = 29, restore = 30, emptyTrash = 31, tags = 34
+        case folder = 53
+    }
+
+    init(_ kind: Kind, _ cursor: inout Cursor, _ body: RawSpan) throws(MessageError) {
+        switch kind {
+        case .item: self = .item(try RecordPath(&cursor, body))
+        case .putItem:
+            let sequence = try cursor.optional(body, UInt64.self, "sequence")
+            self = .putItem(try RecordPath(&cursor, body), replacing: sequence)
+        case .discard:
+            let seconds = try cursor.integer(body, UInt32.self)
+            self = .discard(try RecordPath(&cursor, body), seconds: seconds)
+        case .trash: self = .trash
+        case .restore:
+            let key = try TrashKey(&cursor, body)
+            self = .restore(key, try cursor.flag(body, "flags") ? try RecordPath(&cursor, body) : nil)
+        case .emptyTrash: self = .emptyTrash(try cursor.flag(body, "flags") ? try TrashKey(&cursor, body) : nil)
+        case .tags: self = .tags
+        case .folder: self = .folder(try FolderCall(&cursor, body))
+        }
+    }
+
+    func write(_ writer: inout Writer) -> Kind {
+        switch self {
+        case .item(let path):
+            path.write(&writer)
+            return .item
+        case .putItem(let path, let sequence):
+            writer.optional(sequence)
+            path.write(&writer)
+            return .putItem
+        case .discard(let path, let seconds):
+            writer.integer(seconds)
+            path.write(&writer)
+            return .discard
+        case .trash: return .trash
+        case .restore(let key, let path):
+            key.write(&writer)
+            writer.flag(path != nil)
+            path?.write(&writer)
+            return .restore
+        case .emptyTrash(let key):
+            writer.flag(key != nil)
+            key?.write(&writer)
+            return .emptyTrash
+        case .tags: return .tags
+        case .folder(let call):
+            call.write(&writer)
+            return .folder
+        }
+    }
+
+    var request: Request { .items(self) }
+}
+
+/// What is done with all entries of a folder at once, or with all records of before.
+package struct FolderCall: Sendable, Hashable {
+    /// Bytes of what says which entries the client has seen.
+    package static let digestSize = 32
+
+    /// What is done.
+    package let action: Action
+    /// Of the entries that the client has seen, and where they go: what changed meanwhile is left alone.
+    package let digest: [UInt8]
+
+    /// What is done, and with which folder.
+    package enum Action: Sendable, Hashable {
+        case move(EntryFolder, to: EntryFolder)
+        case copy(EntryFolder, to: EntryFolder)
+        /// To the trash for so many seconds.
+        case discard(EntryFolder, seconds: UInt32)
+        /// For good.
+        case remove(EntryFolder)
+        /// Records of before get the place that they are written as.
+        case adopt
+
+        fileprivate var number: UInt8 {
+            switch self {
+            case .move: 1
+            case .copy: 2
+            case .discard: 3
+            case .remove: 4
+            case .adopt: 5
+            }
+        }
+    }
+
+    /// Nil for a digest of another size.
+    package init?(_ action: Action, digest: [UInt8]) {
+        guard digest.count == FolderCall.digestSize else { return nil }
+        self.action = action
+        self.digest = digest
+    }
+
+    init(_ cursor: inout Cursor, _ bytes: RawSpan) throws(MessageError) {
+        let number = try cursor.integer(bytes, UInt8.self)
+        var digest: [UInt8] = []
+        for _ in 0..<FolderCall.digestSize { digest.append(try cursor.integer(bytes, UInt8.self)) }
+        self.digest = digest
+        switch number {
+        case 1: action = .move(try EntryFolder(&cursor, bytes), to: try EntryFolder(&cursor, bytes))
+        case 2: action = .copy(try EntryFolder(&cursor, bytes), to: try EntryFolder(&cursor, bytes))
+        case 3:
+            let seconds = try cursor.integer(bytes, UInt32.self)
+            action = .discard(try EntryFolder(&cursor, bytes), seconds: seconds)
+        case 4: action = .remove(try EntryFolder(&cursor, bytes))
+        case 5: action = .adopt
+        default: throw .invalid(field: "action")
+        }
+    }
+
+    func write(_ writer: inout Writer) {
+        writer.integer(action.number)
+        for byte in digest { writer.integer(byte) }
+        switch action {
+        case .move(let source, let target), .copy(let source, let target):
+            source.write(&writer)
+            target.write(&writer)
+        case .discard(let source, let seconds):
+            writer.integer(seconds)
+            source.write(&writer)
+        case .remove(let source): source.write(&writer)
+        case .adopt: break
+        }
+    }
+}
+
 /// Something in the trash: two items of the same name may be there.
 package struct TrashKey: Sendable, Hashable {
     /// Bytes of an item's id.

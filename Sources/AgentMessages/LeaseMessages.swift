@@ -1,3 +1,47 @@
+internal import VaultFormat
+
+/// About what a client may use without the user being asked again.
+package enum LeasingRequest: RequestArea {
+    /// Ask the user whether this client may use an item, or items with a tag, for so many seconds, or until the lock
+    /// where nil.
+    case lease(LeasedName, seconds: UInt32?)
+    /// Send the leases.
+    case list
+    /// End one lease, or all.
+    case revoke(UInt64?)
+
+    package enum Kind: UInt8, CaseIterable {
+        case lease = 43, list = 44, revoke = 45
+    }
+
+    init(_ kind: Kind, _ cursor: inout Cursor, _ body: RawSpan) throws(MessageError) {
+        switch kind {
+        case .lease:
+            let target = try LeasedName(&cursor, body)
+            let seconds = try cursor.optional(body, UInt32.self, "time")
+            guard seconds != 0 else { throw .invalid(field: "time") }
+            self = .lease(target, seconds: seconds)
+        case .list: self = .list
+        case .revoke: self = .revoke(try cursor.optional(body, UInt64.self, "number"))
+        }
+    }
+
+    func write(_ writer: inout Writer) -> Kind {
+        switch self {
+        case .lease(let target, let seconds):
+            target.write(&writer)
+            writer.optional(seconds)
+            return .lease
+        case .list: return .list
+        case .revoke(let number):
+            writer.optional(number)
+            return .revoke
+        }
+    }
+
+    var request: Request { .leases(self) }
+}
+
 /// What a client says of itself, for the questions that the user is asked about it. The agent goes by the kernel where the kernel tells.
 package struct Introduction: Sendable, Hashable {
     /// The file of the program, which a process that hides itself can only tell.

@@ -1,5 +1,49 @@
 package import VaultFormat
 
+/// About the inbox, the security log, and everything that is stored.
+package enum MaintenanceRequest: RequestArea {
+    /// Send what waits in the inbox.
+    case inbox
+    /// Store an item of the inbox among the records; answered with its collection and name.
+    case acceptInbox(Acceptance)
+    /// Remove an item of the inbox.
+    case rejectInbox(String)
+    /// Prove the security log and send it.
+    case securityLog
+    /// Check everything that is stored.
+    case verify
+
+    package enum Kind: UInt8, CaseIterable {
+        case inbox = 46, acceptInbox = 47, rejectInbox = 48, securityLog = 49, verify = 50
+    }
+
+    init(_ kind: Kind, _ cursor: inout Cursor, _ body: RawSpan) throws(MessageError) {
+        switch kind {
+        case .inbox: self = .inbox
+        case .acceptInbox: self = .acceptInbox(try Acceptance(&cursor, body))
+        case .rejectInbox: self = .rejectInbox(try cursor.text(body, RecordPath.nameSizes, "name"))
+        case .securityLog: self = .securityLog
+        case .verify: self = .verify
+        }
+    }
+
+    func write(_ writer: inout Writer) -> Kind {
+        switch self {
+        case .inbox: return .inbox
+        case .acceptInbox(let acceptance):
+            acceptance.write(&writer)
+            return .acceptInbox
+        case .rejectInbox(let name):
+            writer.text(name, atMost: RecordPath.nameSizes.upperBound)
+            return .rejectInbox
+        case .securityLog: return .securityLog
+        case .verify: return .verify
+        }
+    }
+
+    var request: Request { .maintenance(self) }
+}
+
 /// One line of the inbox: what was written while the vault was locked.
 package struct InboxEntry: Sendable, Hashable {
     /// What it is called in the inbox.

@@ -1,5 +1,53 @@
 package import VaultFormat
 
+/// About confirmations of the device owner by the system.
+package enum OwnerRequest: RequestArea {
+    /// Unlock the vault after the system has confirmed the device owner. Times as for an unlock.
+    case confirm(OwnerStep, idle: UInt32?, timeout: UInt32?)
+    /// An answer to the prompt of a confirmation.
+    case answer(secret: Range<Int>)
+    /// The user cancelled a confirmation.
+    case cancel
+    /// What is known of confirmations?
+    case status
+
+    /// Bytes of an answer to a prompt.
+    private static let answerSizes = 0...1024
+
+    package enum Kind: UInt8, CaseIterable {
+        case confirm = 18, answer = 19, cancel = 20, status = 21
+    }
+
+    init(_ kind: Kind, _ cursor: inout Cursor, _ body: RawSpan) throws(MessageError) {
+        switch kind {
+        case .confirm:
+            guard let step = OwnerStep(rawValue: try cursor.integer(body, UInt8.self)) else {
+                throw .invalid(field: "step")
+            }
+            let (idle, timeout) = try cursor.times(body)
+            self = .confirm(step, idle: idle, timeout: timeout)
+        case .answer: self = .answer(secret: try cursor.rest(OwnerRequest.answerSizes, "answer"))
+        case .cancel: self = .cancel
+        case .status: self = .status
+        }
+    }
+
+    func write(_ writer: inout Writer) -> Kind {
+        switch self {
+        case .confirm(let step, let idle, let timeout):
+            writer.integer(step.rawValue)
+            writer.optional(idle)
+            writer.optional(timeout)
+            return .confirm
+        case .answer: return .answer
+        case .cancel: return .cancel
+        case .status: return .status
+        }
+    }
+
+    var request: Request { .owner(self) }
+}
+
 extension OwnerPrompt {
     static let textSizes = 0...1024
 

@@ -6,9 +6,9 @@ package enum Reply: Sendable, Hashable {
     case done
     /// Nothing was changed, or not all of it; says why.
     case failure(Failure)
-    /// To ``Request/hello(version:)``.
+    /// To ``ConnectionRequest/hello(version:)``.
     case welcome(version: UInt8, process: UInt32, program: String)
-    /// To ``Request/status``.
+    /// To ``ConnectionRequest/status``.
     case status(AgentStatus)
     /// The vault is unlocked; milliseconds until it locks if idle, nil for never.
     case unlocked(locksIn: UInt64?)
@@ -26,7 +26,7 @@ package enum Reply: Sendable, Hashable {
     case guidance(OwnerGuidance)
     /// What a passcode check wants to have shown or answered.
     case prompt(OwnerPrompt)
-    /// To ``Request/owner``.
+    /// To ``OwnerRequest/status``.
     case owner(OwnerStatus)
     /// What became known on the way of an identity's operation, for people; more follows.
     case notice(String)
@@ -155,37 +155,6 @@ package struct AgentStatus: Sendable, Hashable {
         self.locksIn = locksIn
         self.connections = connections
         self.locks = locks
-    }
-}
-
-/// A change of self-destruct that an agent holds.
-package struct PendingChange: Sendable, Hashable {
-    /// What it leads to.
-    package let change: Request.Change
-    /// The whole countdown in milliseconds.
-    package let countdown: UInt64
-    /// Milliseconds left of it, 0 when the last authentication is due; nil when it has not begun.
-    package let remaining: UInt64?
-
-    package init(change: Request.Change, countdown: UInt64, remaining: UInt64?) {
-        self.change = change
-        self.countdown = countdown
-        self.remaining = remaining
-    }
-
-    init(_ cursor: inout Cursor, _ bytes: RawSpan) throws(MessageError) {
-        guard let change = Request.Change(rawValue: try cursor.integer(bytes, UInt8.self)) else {
-            throw .invalid(field: "change")
-        }
-        self.change = change
-        countdown = try cursor.integer(bytes, UInt64.self)
-        remaining = try cursor.optional(bytes, UInt64.self, "time")
-    }
-
-    func write(_ writer: inout Writer) {
-        writer.integer(change.rawValue)
-        writer.integer(countdown)
-        writer.optional(remaining)
     }
 }
 

@@ -91,7 +91,10 @@ package struct SSHIdentities: Sendable {
     package static func key(parsing text: RawSpan, comment: String? = nil) throws(VaultError) -> SSHKey {
         guard let range = body(text) else { throw .noSSHKey }
         do {
-            guard let bytes = try Base64.decoded(text.extracting(range)) else { throw VaultError.noSSHKey }
+            var bytes = SecretBuffer(limit: text.byteCount)
+            guard try Base64.decode(text.extracting(range), skipsBlanks: true, into: &bytes) else {
+                throw VaultError.noSSHKey
+            }
             return try bytes.withBytes { bytes throws(VaultError) in
                 let layout: SSHPrivateLayout
                 do throws(SSHError) { layout = try SSHPrivateLayout(file: bytes) } catch {

@@ -85,5 +85,5 @@ package final class SSHKey: Sendable {
     }
 
     /// The public key in one line, as in `authorized_keys`.
-    package var line: String { "\(kind.rawValue) \(Base64.encoded(blob))\(comment.isEmpty ? "" : " \(comment)")" }
+    package var line: String { "\(kind.rawValue) \(Base64.text(blob))\(comment.isEmpty ? "" : " \(comment)")" }
 }

@@ -46,7 +46,7 @@ extension SSHIdentities {
             try file.withBytes { file throws(SecretMemoryError) in
                 for start in stride(from: 0, to: file.byteCount, by: lineBytes) {
                     let end = min(start + lineBytes, file.byteCount)
-                    try SecretMemory.Base64.append(file.extracting(start..<end), to: &text)
+                    try Base64.append(file.extracting(start..<end), to: &text)
                     try text.append("\n")
                 }
             }

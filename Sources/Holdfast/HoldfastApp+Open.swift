@@ -206,7 +206,6 @@ extension VaultSettings {
         #if canImport(Security)
         case .group(let group):
             settings.shareStores = { ShareStores.system(group: group).reading(filesIn: $0 + "/shares") }
-            settings.ownerStores = { KeyStores(folder: $0 + "/shares", group: group) }
         #endif
         case .file:
             settings.shareStores = { ShareStores.files(in: $0 + "/shares") }

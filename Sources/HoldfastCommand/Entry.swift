@@ -51,7 +51,7 @@ package enum Entry {
             do throws(CommandError) {
                 return try command.run(arguments)
             } catch {
-                if error.code == "wiped" { AgentAccess.endAfterWipe(arguments) }
+                if error.code == .wiped { AgentAccess.endAfterWipe(arguments) }
                 throw error.fitting(arguments).fitting(command.syntax)
             }
         }

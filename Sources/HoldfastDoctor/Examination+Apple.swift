@@ -23,10 +23,11 @@ extension Examination {
     }
 
     private static func keychain(_ request: Request) -> Finding {
-        let store = KeychainStore()
+        let store = KeychainShares()
         do throws(KeyStoreError) {
-            if request.isDeep { try store.roundTrip() } else { try store.probe() }
-            return Finding(.keyring, .good, .keyringOpen(isTried: request.isDeep), gives: store.assurance)
+            try look(store, request)
+            return Finding(
+                .keyring, .good, .keyringOpen(isTried: request.isDeep), gives: store.assurance(of: .owner([])))
         } catch {
             let isLocked = error.code == .lockedOut
             return Finding(

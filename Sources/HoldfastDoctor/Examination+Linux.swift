@@ -35,14 +35,14 @@ extension Examination {
             return Finding(.tpm, .unready, .chipForbidden(device: device))
         }
         do throws(KeyStoreError) {
-            let store = TPMKeyStore(at: location)
+            let sealing = TPMSealing(at: location)
             guard request.isDeep else {
-                try store.probe()
+                try sealing.probe()
                 return Finding(.tpm, .good, .chipAnswers, gives: .hardwareBound)
             }
-            try store.roundTrip()
+            try sealing.roundTrip()
             try signAndVerify(TPMSigningKeys(at: location))
-            try keepAndRevoke(TPMShares(at: location))
+            try look(TPMShares(at: location), request)
             return attempts(TPMAttemptTier(at: location))
         } catch {
             let isOwned = error.code == .ownedByAnother
@@ -62,17 +62,6 @@ extension Examination {
         } catch { throw KeyStoreError(any: error) }
     }
 
-    private static func keepAndRevoke(_ store: some ShareStore) throws(KeyStoreError) {
-        do throws(ShareFailure) { try store.roundTrip() } catch {
-            switch error {
-            case .failed(let error): throw error
-            case .unavailable(.busy): throw KeyStoreError(.busy, error.reason)
-            case .unavailable(.ownedByAnother): throw KeyStoreError(.ownedByAnother, error.reason)
-            default: throw KeyStoreError(.failure, error.reason)
-            }
-        }
-    }
-
     private static func attempts(_ tier: TPMAttemptTier) -> Finding {
         do throws(KeyStoreError) {
             try tier.roundTrip()
@@ -86,10 +75,11 @@ extension Examination {
     }
 
     private static func keyring(_ request: Request) -> Finding {
-        let store = SecretServiceStore()
+        let store = SecretServiceShares()
         do throws(KeyStoreError) {
-            if request.isDeep { try store.roundTrip() } else { try store.probe() }
-            return Finding(.keyring, .good, .keyringOpen(isTried: request.isDeep), gives: store.assurance)
+            try look(store, request)
+            return Finding(
+                .keyring, .good, .keyringOpen(isTried: request.isDeep), gives: store.assurance(of: .owner([])))
         } catch {
             return Finding(
                 .keyring, error,
@@ -98,14 +88,14 @@ extension Examination {
     }
 
     private static func files(_ request: Request) -> Finding {
-        let store = FileKeyStore(in: request.home + "/shares")
+        let store = FileShares(in: request.home + "/shares")
         guard Vault.isVault(at: request.home) else { return Finding(.files, .missing, .noVault) }
         if let synced = SyncedFolder(above: request.home) {
             return Finding(.files, .broken, .folderSynced(folder: synced.path, program: synced.program))
         }
         do throws(KeyStoreError) {
-            if request.isDeep { try store.roundTrip() } else { try store.probe() }
-            return Finding(.files, .good, .folderWorks, gives: store.assurance)
+            try look(store, request)
+            return Finding(.files, .good, .folderWorks, gives: store.assurance(of: .owner([])))
         } catch { return Finding(.files, .broken, .folderFailed(reason: error.reason)) }
     }
 

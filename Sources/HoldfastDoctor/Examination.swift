@@ -1,4 +1,5 @@
 internal import DeviceOwner
+internal import KeyStores
 internal import Synchronization
 internal import SystemCalls
 
@@ -30,6 +31,13 @@ package enum Examination {
             self.part = part
             self.body = body
         }
+    }
+
+    /// Probes a store of shares, or has it keep one where the look is deep.
+    static func look(_ store: some ShareStore, _ request: Request) throws(KeyStoreError) {
+        do throws(ShareFailure) {
+            if request.isDeep { try store.roundTrip() } else { try store.probe() }
+        } catch { throw KeyStoreError(error) }
     }
 
     static func look(at parts: [Look]) -> [Finding] {

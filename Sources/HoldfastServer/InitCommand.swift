@@ -17,7 +17,7 @@ private func makeData(_ arguments: Arguments) throws -> ServerExit {
     let database = try Maintenance.database(arguments)
     let path = try database.file(for: "init")
     let file = try ServedData.keyFile(arguments, database)
-    let store = try SQLiteStore(path, now: SystemClock().now)
+    let store = try SQLiteStore(path)
     defer { store.close() }
     if store.isNew { ServerOutput.say("Made \(path).\n") }
     let custody = try KeyCustody(

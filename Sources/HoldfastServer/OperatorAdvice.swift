@@ -15,7 +15,7 @@ enum OperatorAdvice {
         case let error as StoreError: "\(error); \(on(error))"
         case let error as KeyCustody.Problem: "\(error); \(on(error))"
         case let error as HTTPError: "\(error); \(on(error))"
-        case let error as LocalSocket.Failure:
+        case let error as AdminSocket.Failure:
             error.asks
                 ? "\(error); check that serve runs with this --admin-socket"
                 : "\(error); name a file with --admin-socket in a folder that this user may write to"

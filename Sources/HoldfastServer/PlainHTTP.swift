@@ -71,12 +71,23 @@ struct PlainHTTP: Sendable {
         }
         let mark = Array("\r\n\r\n".utf8)
         let end = answer.indices.first { answer[$0...].starts(with: mark) }
-        let status = String(decoding: answer.prefix { $0 != 0x0D }, as: UTF8.self).split(separator: " ")
+        let lines = String(decoding: answer[..<(end ?? 0)], as: UTF8.self).split(separator: "\r\n")
+        let status = lines.first?.split(separator: " ") ?? []
         guard let end, status.count >= 2, status[0].hasPrefix("HTTP/1.") else {
             throw Failure(description: "\(shown) does not speak HTTP")
         }
         switch status[1] {
-        case "200": return Array(answer[(end + mark.count)...])
+        case "200":
+            let content = answer[(end + mark.count)...]
+            // A connection that broke ends like one that was closed: only the length tells that this is all of it.
+            let lengths = lines.compactMap { line -> Substring? in
+                let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+                return parts.count == 2 && parts[0].lowercased() == "content-length" ? parts[1] : nil
+            }
+            guard lengths.flatMap({ $0.split { $0 == " " || $0 == "\t" } }) == ["\(content.count)"] else {
+                throw Failure(description: "\(shown) broke off its answer, or did not say how long it is")
+            }
+            return Array(content)
         case "404": return nil
         default:
             throw Failure(

@@ -1,5 +1,4 @@
 internal import BetterAuthVerification
-internal import BetterAuthGzip
 internal import BetterAuthHTTP
 internal import BetterAuthMessages
 internal import BetterAuthPostgres
@@ -28,9 +27,8 @@ extension ServerCommand {
             ServerOptions.keysFile.option,
             ServerOptions.keysIn.option,
             ServerOptions.newKeys.option,
-            ServerOptions.attributes.option, ServerOptions.challenges.option, ServerOptions.cache.option,
-            ServerOptions.access.option, ServerOptions.refresh.option, ServerOptions.challenge.option,
-            ServerOptions.accessWindow.option, ServerOptions.reply.option, ServerOptions.addressRate.option,
+            ServerOptions.attributes.option, ServerOptions.access.option, ServerOptions.refresh.option, ServerOptions.challenge.option,
+            ServerOptions.accessWindow.option, ServerOptions.addressRate.option,
             ServerOptions.creationRate.option, ServerOptions.challengeRate.option, ServerOptions.rotateKeys.option,
             ServerOptions.publish.option, ServerOptions.hsm.option, ServerOptions.hsmToken.option,
             ServerOptions.keyService.option, ServerOptions.workers.option, ServerOptions.adminSocket.option,

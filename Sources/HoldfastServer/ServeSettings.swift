@@ -1,4 +1,4 @@
-internal import BetterAuthGzip
+internal import BetterAuthVerification
 internal import BetterAuthHTTP
 internal import BetterAuthMessages
 internal import BetterAuthPostgres
@@ -82,7 +82,6 @@ struct ServeSettings {
         lifetimes.refresh = Int64(arguments[ServerOptions.refresh])
         lifetimes.challenge = Int64(arguments[ServerOptions.challenge])
         lifetimes.accessWindow = Int64(arguments[ServerOptions.accessWindow])
-        lifetimes.reply = Int64(arguments[ServerOptions.reply])
         return lifetimes
     }
 

@@ -40,11 +40,7 @@ enum ServedData {
             try store.check()
             return store
         case .file(let path):
-            var settings = SQLiteSettings()
-            settings.cache = arguments[ServerOptions.cache]
-            settings.challenges =
-                arguments[ServerOptions.challenges].flatMap(SQLiteSettings.Challenges.init) ?? settings.challenges
-            let store = try SQLiteStore(path, settings, now: SystemClock().now)
+            let store = try SQLiteStore(path)
             if store.isNew { log.write(.notice, "created", ["database": .text(path)]) }
             return store
         }

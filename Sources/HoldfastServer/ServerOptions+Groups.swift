@@ -15,12 +15,12 @@ extension ServerOptions {
             "Data and keys",
             [
                 redis.option, redisLost.option, keysFile.option, keysIn.option, newKeys.option, rotateKeys.option,
-                publish.option, challenges.option, cache.option, attributes.option,
+                publish.option, attributes.option,
             ]
         ),
         (
             "Lifetimes",
-            [access.option, refresh.option, challenge.option, accessWindow.option, reply.option]
+            [access.option, refresh.option, challenge.option, accessWindow.option]
         ),
         ("Limits", [addressRate.option, creationRate.option, challengeRate.option, workers.option]),
         ("Key chain", [hsm.option, hsmToken.option, keyService.option]),

@@ -6,7 +6,7 @@ internal import CommandLineArguments
 /// Every option, once; commands list the ones they accept.
 enum ServerOptions {
     // What every listening command has.
-    static let listen = TextOption("listen", "HOST:PORT", help: "Listen at this address; port 0 takes a free one.")
+    static let listen = TextOption("listen", "HOST:PORT", help: "Listen at this address; port 0 picks a free port.")
     static let sharePort = Flag(
         "share-port", "Let other processes of this user listen at the same address, as during an upgrade.")
     static let threads = NumberOption(
@@ -53,11 +53,6 @@ enum ServerOptions {
         help: "file: readable by the file's owner (default). tpm: sealed by this machine's TPM 2.0.")
     static let newKeys = Flag(
         "new-keys", "Serve with keys that the database does not know, and make them if there are none.")
-    static let challenges = TextOption(
-        "challenges", "PLACE", .word(SQLiteSettings.Challenges.allCases.map(\.rawValue)),
-        help: "With SQLite, keep challenges in memory or in the database (default: memory).")
-    static let cache = NumberOption(
-        "cache-mib", 2...65_536, default: SQLiteSettings().cache, help: "MiB of memory for SQLite's pages")
     static let attributes = TextOption(
         "attributes", "FILE", .file, help: "One line of compact JSON that goes into each token.")
 
@@ -66,7 +61,6 @@ enum ServerOptions {
     static let refresh = lifetime("refresh", lifetimes.refresh, "Lifetime of a session")
     static let challenge = lifetime("challenge", lifetimes.challenge, "Lifetime of a challenge")
     static let accessWindow = lifetime("access-window", lifetimes.accessWindow, "Lifetime of an access request")
-    static let reply = lifetime("reply", lifetimes.reply, "How long a repeated request gets the same reply")
     static let rotateKeys = NumberOption(
         seconds: "rotate-keys-seconds", 0...31_536_000, default: 0, help: "Make new keys this often; 0 for never")
     static let publish = NumberOption(

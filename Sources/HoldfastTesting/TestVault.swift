@@ -62,7 +62,8 @@ public final class TestVault: Sendable {
         var settings = VaultSettings.costsForTests(clock: clock)
         settings.wipeTargets = wipeTargets
         settings.tier = chip
-        settings.ownerStores = { [keyStore] _ in KeyStores([keyStore]) }
+        settings.shareStores = { [keyStore] _ in ShareStores([keyStore], floors: []) }
+        settings.armsOwner = true
         return try HoldfastApp(
             vault: Vault(at: path, settings: settings), isLockEnabled: isLockEnabled,
             authenticator: owner.authenticator)

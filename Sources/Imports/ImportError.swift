@@ -94,6 +94,15 @@ package enum ImportLimits {
     package static let scryptMemory = 1 << 30
 }
 
+/// The value of an expression, with the errors of the layers below turned into ours.
+func memory<R: ~Copyable>(_ value: @autoclosure () throws(SecretMemoryError) -> R) throws(ImportError) -> R {
+    do throws(SecretMemoryError) { return try value() } catch { throw ImportError(error) }
+}
+
+func cryptography<R: ~Copyable>(_ value: @autoclosure () throws(CryptographyError) -> R) throws(ImportError) -> R {
+    do throws(CryptographyError) { return try value() } catch { throw ImportError(error) }
+}
+
 func memory<R: ~Copyable>(_ body: () throws(SecretMemoryError) -> R) throws(ImportError) -> R {
     do throws(SecretMemoryError) { return try body() } catch { throw ImportError(error) }
 }

@@ -43,12 +43,12 @@ package enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         case .kdbx: try KDBXImport.read(bytes, password: password, keyFile: keyFile)
         case .keepassXML: try KeePassTree.read(export: bytes)
         case .bitwarden:
-            try BitwardenImport.read(memory { () throws(SecretMemoryError) in try bytes.copy() }, password: password)
-        case .onePassword: try OnePasswordImport.read(memory { () throws(SecretMemoryError) in try bytes.copy() })
+            try BitwardenImport.read(memory(bytes.copy()), password: password)
+        case .onePassword: try OnePasswordImport.read(memory(bytes.copy()))
         case .aegis:
-            try AegisImport.read(memory { () throws(SecretMemoryError) in try bytes.copy() }, password: password)
-        case .holdfast: try HoldfastImport.read(memory { () throws(SecretMemoryError) in try bytes.copy() })
-        case .csv: try TableImport.read(memory { () throws(SecretMemoryError) in try bytes.copy() }, columns: columns)
+            try AegisImport.read(memory(bytes.copy()), password: password)
+        case .holdfast: try HoldfastImport.read(memory(bytes.copy()))
+        case .csv: try TableImport.read(memory(bytes.copy()), columns: columns)
         case .pass, .keyring: Imported()
         }
     }

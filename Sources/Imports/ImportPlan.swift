@@ -34,7 +34,7 @@ package struct ImportPlan: Sendable {
     /// - Throws: `locked`, `damaged`, `outOfMemory`.
     package init(_ imported: Imported, into items: ItemStore, folder: String = "") throws(VaultError) {
         // A digest of a secret could be guessed; under a key that is gone with this call it cannot.
-        let key = try crypto { () throws(CryptographyError) in try SecureRandom.secret(32) }
+        let key = try crypto(SecureRandom.secret(32))
         var known: [[UInt8]: String] = [:]
         // What looks the same is taken too: a text of Swift's equals another one that does.
         var readings: Set<String> = []
@@ -181,7 +181,7 @@ package struct ImportPlan: Sendable {
         defer { WorkingMemory.wipe() }
         return try message.withBytes { message throws(VaultError) in
             try key.withBytes { key throws(VaultError) in
-                try crypto { () throws(CryptographyError) in try BLAKE3.keyedHash(message, key: key) }.bytes
+                try crypto(BLAKE3.keyedHash(message, key: key)).bytes
             }
         }
     }

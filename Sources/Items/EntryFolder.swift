@@ -1,33 +1,14 @@
 internal import VaultCore
-internal import VaultFormat
+package import VaultFormat
 internal import VaultStorage
 
-/// A folder: what stands in front of the names of its entries as they are written. It is the first part, which is a collection or the
-/// beginning of a name of before, and maybe more of them.
-package struct EntryFolder: Sendable, Equatable {
-    package let first: String
-    /// What follows the slash behind that; empty for all of it.
-    package let rest: String
-
-    /// Nil for parts that are longer than any stored one.
-    package init?(first: String, rest: String) {
-        guard first.utf8.count <= RecordName.maximumCollectionSize, rest.utf8.count <= RecordName.maximumNameSize else {
-            return nil
-        }
-        self.first = first
-        self.rest = rest
-    }
-
+// Folders as paths.
+extension EntryFolder {
     /// Reads a path that ends with a slash.
     /// - Returns: Nil for another text, and for one that names no folder.
     package init?(parsing text: String) {
         guard let (first, rest) = PathReading(text).folder else { return nil }
         self.init(first: first, rest: rest)
-    }
-
-    /// By their bytes, as paths.
-    package static func == (left: EntryFolder, right: EntryFolder) -> Bool {
-        left.first.utf8.elementsEqual(right.first.utf8) && left.rest.utf8.elementsEqual(right.rest.utf8)
     }
 
     /// As it is typed, with the slash at its end.

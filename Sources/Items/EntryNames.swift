@@ -88,12 +88,6 @@ extension EntryPath {
     /// How it is written where no other is written the same.
     package var short: String { text(isWhole: false, inNumbers: false) }
 
-    /// How it is written among others: the shortest text that means exactly it.
-    /// - Parameter names: All entries of the vault.
-    package func shortest(among names: EntryNames) -> String {
-        names.all.firstIndex(of: self).map { names.written()[$0] } ?? text
-    }
-
     /// - Parameter inNumbers: What is not ASCII as `\u{HEX}`.
     fileprivate func text(among places: Set<EntryPath>, inNumbers: Bool = false) -> String {
         // Split at its first slash, it may mean another one.
@@ -109,9 +103,15 @@ extension EntryPath {
     }
 }
 
-/// Names as they are written in a path.
-enum PathText {
-    static func escaped(_ text: String, inNumbers: Bool = false, slash: String = "/") -> String {
+/// Names as they are shown: what a terminal would act on is written `\u{HEX}`, and a backslash as two.
+package enum PathText {
+    /// - Parameters:
+    ///   - inNumbers: What is not ASCII as `\u{HEX}`.
+    ///   - slash: What a slash is written as.
+    ///   - spaces: Whether a space that nobody sees is written `\u{20}`.
+    package static func escaped(
+        _ text: String, inNumbers: Bool = false, slash: String = "/", spaces: Bool = true
+    ) -> String {
         if text.utf8.allSatisfy({ (0x21..<0x7F).contains($0) && $0 != UInt8(ascii: "\\") && $0 != UInt8(ascii: "/") }) {
             return text
         }
@@ -124,7 +124,7 @@ enum PathText {
             } else if scalar == "/" {
                 result += slash
             } else if scalar.isUnsafeToShow || inNumbers && !scalar.isASCII
-                || scalar == " " && isEnd(index, of: scalars)
+                || spaces && scalar == " " && isEnd(index, of: scalars)
             {
                 result += "\\u{" + String(scalar.value, radix: 16) + "}"
             } else {

@@ -1,5 +1,5 @@
 public import VaultCore
-internal import VaultFormat
+package import VaultFormat
 public import VaultStorage
 
 /// Where an entry of a vault is: a collection, and a name in it; and the one text that says so.
@@ -81,12 +81,7 @@ extension VaultError {
     fileprivate static func invalid(_ what: String) -> VaultError { VaultError(.invalidName, what) }
 }
 
-extension Hasher {
-    fileprivate mutating func combineBytes(of text: String) {
-        var text = text
-        text.withUTF8 { bytes in
-            combine(bytes.count)
-            unsafe combine(bytes: UnsafeRawBufferPointer(bytes))
-        }
-    }
+extension RecordName {
+    /// As a place.
+    package var entry: EntryPath { EntryPath(collection: collection, name: name) }
 }

@@ -1,6 +1,6 @@
 internal import Cryptography
 package import VaultCore
-internal import VaultFormat
+package import VaultFormat
 internal import VaultStorage
 
 /// What can be done with all entries of a folder at once, or with all records of before.

@@ -77,9 +77,7 @@ final class Segment: @unchecked Sendable {  // reached under the index's lock on
     private var used = 0
 
     init(atLeast size: Int) throws(VaultError) {
-        bytes = try locked { () throws(SecretMemoryError) in
-            try SecretBytes(zeroed: max(size, Segment.standardSize), lifetime: .longLived)
-        }
+        bytes = try secretMemory(SecretBytes(zeroed: max(size, Segment.standardSize), lifetime: .longLived))
     }
 
     func hasRoom(for size: Int) -> Bool { size <= bytes.count - used }

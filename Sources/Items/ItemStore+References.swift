@@ -53,9 +53,7 @@ extension ItemStore {
                 throw VaultError(
                     .tooLarge, "a value that is read by a reference has at most \(ItemStore.longestReferenced) bytes")
             }
-            return try locked { () throws(SecretMemoryError) in
-                try SecretBytes(copying: value.extracting(start..<value.byteCount))
-            }
+            return try secretMemory(SecretBytes(copying: value.extracting(start..<value.byteCount)))
         }
     }
 }

@@ -7,7 +7,7 @@ package struct KeyStoreError: Error, Sendable, Hashable, CustomStringConvertible
         /// Every code.
         package enum Kind: String, Sendable, Hashable, CaseIterable {
             case unavailable = "unavailable", busy = "busy", lockedOut = "lockedOut", unanswered = "unanswered"
-            case wrongSecret = "wrongSecret", destroyed = "destroyed", foreign = "foreign"
+            case wrongSecret = "wrongSecret", foreign = "foreign"
             case notFound = "notFound", unsupported = "unsupported", ownedByAnother = "ownedByAnother"
             case damaged = "damaged", hardLinked = "hardLinked", cancelled = "cancelled", outOfMemory = "outOfMemory"
             case failure = "failure", unexpected = "unexpected"
@@ -30,8 +30,6 @@ package struct KeyStoreError: Error, Sendable, Hashable, CustomStringConvertible
         package static let unanswered = Code(.unanswered)
         /// The secret that was given is wrong.
         package static let wrongSecret = Code(.wrongSecret)
-        /// What was stored is gone for ever: removed, used up, or the store was cleared.
-        package static let destroyed = Code(.destroyed)
         /// It was stored in another chip, or in this one before it was cleared.
         package static let foreign = Code(.foreign)
         /// Nothing is stored under this name.

@@ -10,9 +10,8 @@ package enum Base64 {
         }
     }
 
-    /// Appends the text of bytes.
-    /// - Throws: As ``SecretBuffer/append(_:)``.
-    package static func append(_ bytes: RawSpan, to buffer: inout SecretBuffer) throws(SecretMemoryError) {
+    /// Gives the digits of bytes, one after another.
+    private static func spell<E: Error>(_ bytes: RawSpan, _ take: (UInt8) throws(E) -> Void) throws(E) {
         for start in stride(from: 0, to: bytes.byteCount, by: 3) {
             let count = min(3, bytes.byteCount - start)
             var group: UInt32 = 0
@@ -21,9 +20,22 @@ package enum Base64 {
             }
             for place in 0..<4 {
                 let value = UInt8(truncatingIfNeeded: group >> UInt32(18 - 6 * place) & 63)
-                try buffer.append(place <= count ? digit(value) : UInt8(ascii: "="))
+                try take(place <= count ? digit(value) : UInt8(ascii: "="))
             }
         }
+    }
+
+    /// Appends the text of bytes.
+    /// - Throws: As ``SecretBuffer/append(_:)``.
+    package static func append(_ bytes: RawSpan, to buffer: inout SecretBuffer) throws(SecretMemoryError) {
+        try spell(bytes) { digit throws(SecretMemoryError) in try buffer.append(digit) }
+    }
+
+    /// The text of bytes that are no secret.
+    package static func text(_ bytes: [UInt8]) -> String {
+        var text: [UInt8] = []
+        unsafe spell(bytes.span.bytes) { text.append($0) }
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// The value of a digit; nil for any other character.
@@ -39,32 +51,32 @@ package enum Base64 {
     }
 
     /// Appends what a text stands for.
+    /// - Parameter skipsBlanks: Whether spaces, tabs and line ends are left out, wherever they stand.
     /// - Returns: False for what is no base 64 in its one canonical form; some of it may have been appended.
     /// - Throws: As ``SecretBuffer/append(_:)``.
-    package static func decode(_ text: RawSpan, into buffer: inout SecretBuffer) throws(SecretMemoryError) -> Bool {
-        guard text.byteCount % 4 == 0 else { return false }
-        for start in stride(from: 0, to: text.byteCount, by: 4) {
-            let isLast = start + 4 == text.byteCount
-            var padding = 0
-            if isLast {
-                if text[start + 3] == UInt8(ascii: "=") { padding = 1 }
-                if padding == 1, text[start + 2] == UInt8(ascii: "=") { padding = 2 }
-            }
-            var group: UInt32 = 0
-            for offset in 0..<4 {
-                guard offset < 4 - padding else {
-                    group <<= 6
-                    continue
-                }
-                guard let value = value(text[start + offset]) else { return false }
+    package static func decode(
+        _ text: RawSpan, skipsBlanks: Bool = false, into buffer: inout SecretBuffer
+    ) throws(SecretMemoryError) -> Bool {
+        var (group, count, padding) = (UInt32(0), 0, 0)
+        for offset in 0..<text.byteCount {
+            let byte = text[offset]
+            if skipsBlanks, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { continue }
+            if byte == UInt8(ascii: "=") {
+                padding += 1
+                group <<= 6
+            } else {
+                guard padding == 0, let value = value(byte) else { return false }
                 group = group << 6 | value
             }
-            for offset in 0..<3 - padding {
-                try buffer.append(UInt8(truncatingIfNeeded: group >> UInt32(16 - 8 * offset)))
+            count += 1
+            guard count == 4 else { continue }
+            guard padding <= 2, group & (1 << UInt32(8 * padding) - 1) == 0 else { return false }
+            for place in 0..<3 - padding {
+                try buffer.append(UInt8(truncatingIfNeeded: group >> UInt32(16 - 8 * place)))
             }
-            guard group & (padding == 0 ? 0 : padding == 1 ? 0xFF : 0xFFFF) == 0 else { return false }
+            (group, count) = (0, 0)
         }
-        return true
+        return count == 0
     }
 }
 

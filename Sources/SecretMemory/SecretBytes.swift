@@ -17,7 +17,14 @@ public enum SecretLifetime: Sendable, Hashable {
     @usableFromInline let storage: UnsafeMutableRawPointer
     /// Size in bytes.
     public let count: Int
-    private let ownsPages: Bool
+    private let memory: Memory
+
+    /// Whose the memory is.
+    private enum Memory {
+        case slot, pages
+        /// Another secret's, which outlives this one.
+        case lent
+    }
 
     /// Reserves `count` bytes, all zero.
     /// - Throws: ``SecretMemoryError/lockedMemoryExhausted(bytes:)``, ``SecretMemoryError/invalidSize(_:)``.
@@ -25,10 +32,10 @@ public enum SecretLifetime: Sendable, Hashable {
         guard count >= 0, count <= 1 << 30 else { throw .invalidSize(count) }
         if lifetime == .longLived || count > SlabArena.largestSlot {
             unsafe storage = try GuardedPages.allocate(count)
-            ownsPages = true
+            memory = .pages
         } else {
             unsafe storage = try SlabArena.shared.allocate(count)
-            ownsPages = false
+            memory = .slot
         }
         self.count = count
     }
@@ -84,6 +91,20 @@ public enum SecretLifetime: Sendable, Hashable {
         }
     }
 
+    /// Lends the bytes at `range` as a secret, without a copy; a range outside is our own mistake and traps.
+    package borrowing func withPart<R: ~Copyable, E: Error>(
+        _ range: Range<Int>, _ body: (borrowing SecretBytes) throws(E) -> R
+    ) throws(E) -> R {
+        precondition(range.lowerBound >= 0 && range.upperBound <= count, "part outside of its secret")
+        return try body(unsafe SecretBytes(lent: storage + range.lowerBound, count: range.count))
+    }
+
+    private init(lent storage: UnsafeMutableRawPointer, count: Int) {
+        unsafe self.storage = storage
+        self.count = count
+        memory = .lent
+    }
+
     /// Compares in time that depends on the sizes only.
     public borrowing func isEqual(to other: borrowing SecretBytes) -> Bool {
         other.withBytes { isEqual(to: $0) }
@@ -95,12 +116,13 @@ public enum SecretLifetime: Sendable, Hashable {
     }
 
     deinit {
-        if ownsPages {
+        switch memory {
+        case .slot: unsafe SlabArena.shared.free(storage, count)
+        case .pages:
             unsafe GuardedPages.free(storage, count)
             // With a key goes what its use has left on this thread.
             WorkingMemory.wipeAll()
-        } else {
-            unsafe SlabArena.shared.free(storage, count)
+        case .lent: break
         }
     }
 }

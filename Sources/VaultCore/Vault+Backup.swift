@@ -70,7 +70,7 @@ extension Vault {
         var paths: [(String, UInt64)] = []
         for name in names {
             guard let file = try home.openFile(FileStore.path(name), O_RDONLY) else {
-                throw .damaged("\(FileStore.path(name)) went away while it was to be copied")
+                throw .wentAway(FileStore.path(name))
             }
             paths.append((FileStore.path(name), try file.status().size))
         }
@@ -90,7 +90,7 @@ extension Vault {
                 continue
             }
             guard let entry = try FileCopy.copy(path, from: home, to: target, progress: { progress(done + $0, total) })
-            else { throw .damaged("\(path) went away while it was to be copied") }
+            else { throw .wentAway(path) }
             done += entry.size
             entries.append(entry)
         }
@@ -168,9 +168,7 @@ extension Vault {
             throw .damaged("\(BackupManifest.fileName) is too large for the files that are here, or files are missing")
         }
         let bytes = try file.read(Int(size), at: 0)
-        return try format(BackupManifest.fileName) { () throws(FormatError) in
-            try BackupManifest(parsing: bytes, checksum: HeaderFile.checksum)
-        }
+        return try format(BackupManifest.fileName, BackupManifest(parsing: bytes, checksum: HeaderFile.checksum))
     }
 
     /// A manifest names each file once, so what lies there bounds it.
@@ -258,5 +256,11 @@ enum FileCopy {
             if size > limit { break }
         }
         return BackupManifest.Entry(path: path, size: size, digest: hasher.finalize().bytes)
+    }
+}
+
+extension VaultError {
+    fileprivate static func wentAway(_ path: String) -> VaultError {
+        VaultError(.busy, "another process removed \(path) while it was to be copied")
     }
 }

@@ -88,10 +88,10 @@ extension Vault {
 
     private func countedSlot(_ kind: SlotKind, _ header: Header) throws(VaultError) -> Slot {
         guard let slot = header.slots.first(where: { $0.kind == kind }) else {
-            throw kind == .pin ? .noPIN : .damaged("the passcode slot is missing")
+            throw kind == .pin ? .noPIN : .noPasscode
         }
         if let costs = slot.derivation {
-            try format(HeaderFile.name) { () throws(FormatError) in try settings.limits.check(costs) }
+            try format(HeaderFile.name, settings.limits.check(costs))
         }
         return slot
     }

@@ -61,7 +61,7 @@ extension Vault {
         try header.belong(to: WipeKeyFile.make(in: home, vault: id), headerKeys)
         try addSlots(&header, master, headerKeys)
         header.sealedKeybag = try keybag.sealed(by: headerKeys, vault: id, epoch: header.epoch)
-        let covered = try format(HeaderFile.name) { () throws(FormatError) in try header.authenticatedBytes() }
+        let covered = try format(HeaderFile.name, header.authenticatedBytes())
         header.mac = try headerKeys.mac(covered)
         try DatabaseEnvironment.create(.protected, in: home)
         let admission = Admission(.keyBound, policy: [:], settings: [:])

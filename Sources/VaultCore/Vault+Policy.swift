@@ -130,7 +130,7 @@ extension Vault {
             if renewsOwner { renewOwner(verified.master, header) }
             return header.policy
         }
-        guard let costs = header.passcodeSlot?.derivation else { throw .damaged("the passcode slot is missing") }
+        guard let costs = header.passcodeSlot?.derivation else { throw .noPasscode }
         verified.keys.complete(&header)
         try claim(&header, verified.standing, verified.keys.headerKeys)
         let endsPIN = try header.fitPINSlot(verified.master, limit: attempt.header.header.policy.attemptLimit)

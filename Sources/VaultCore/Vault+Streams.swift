@@ -181,7 +181,7 @@ package final class ValueWriter: @unchecked Sendable {  // for one thread at a t
             }
         guard count > size else { return }
         let larger = min(max(ValueWriter.smallestBuffer, size * 2, count), Vault.largestInlineValue)
-        var grown = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: larger) }
+        var grown = try secretMemory(SecretBytes(zeroed: larger))
         switch buffer.take() {
         case .none: break
         case .some(let kept):

@@ -26,7 +26,7 @@ extension Vault {
             throw .noPasscode
         }
         if let costs = slot.derivation {
-            try format(HeaderFile.name) { () throws(FormatError) in try settings.limits.check(costs) }
+            try format(HeaderFile.name, settings.limits.check(costs))
         }
         let found = header.header
         if settings.anchor != nil || found.flags.contains(.generationAnchored) {
@@ -96,20 +96,11 @@ extension Vault {
     ) throws(VaultError) -> SecretBytes {
         let opened = try verify(passcode, spending: &attempt)
         let success = Success(by: .passcode, after: attempt.budgetBefore)
-        let isCopy = attempt.header.header.shareItems.isEmpty ? false : isCopy
+        let wasCopy = isCopy(attempt.header.header)
         try install(opened.keys, evenIfDamaged: evenIfDamaged, noting: success)
-        if !evenIfDamaged {
-            tidyLogKeys(&attempt.header)
-            if isCopy { dropCopiedShares(&attempt.header) }
-            followFloor(attempt.header.header)
-        }
-        let header = attempt.header.header
-        _ = consume attempt  // so that other processes need not wait for the header meanwhile
         let master = try opened.master.copied()
-        if evenIfDamaged { return master }
-        followDestruction(header)
-        renewOwner(opened.master, header)
-        takeInOpenItems()
+        finishUnlock(
+            by: .passcode, opened.keys, master, held: attempt.header, wasCopy: wasCopy, isDamaged: evenIfDamaged)
         return master
     }
 
@@ -131,23 +122,9 @@ extension Vault {
         let master = try unwrap(phrase, header)
         let success = Success(by: .recoveryPhrase, after: budget(header))
         let keys = try open(header, master: master, proving: .keyBound)
-        let isCopy = header.shareItems.isEmpty ? false : isCopy
+        let wasCopy = isCopy(header)
         try install(keys, evenIfDamaged: evenIfDamaged, noting: success)
-        var genuine: Header?
-        // The phrase gives the passcode's attempts back. On a disk that cannot be written there is none to give.
-        if var locked = try? LockedHeader(in: home, patience: 1000), keys.headerKeys.authenticates(locked.header) {
-            try? AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
-            try? resetAnchor(locked.header, standing(of: locked.header))
-            settleNote(locked.header, keys)
-            if isCopy, !evenIfDamaged { dropCopiedShares(&locked) }
-            followFloor(locked.header)
-            genuine = locked.header
-        }
-        if !evenIfDamaged {
-            if let genuine { followDestruction(genuine) }
-            tidyLogKeys(keys)
-            takeInOpenItems()
-        }
+        finishUnlock(by: .recoveryPhrase, keys, master, wasCopy: wasCopy, isDamaged: evenIfDamaged)
         return master
     }
 

@@ -23,11 +23,10 @@ package struct VaultSettings: Sendable {
     /// Where the generation of anchored vaults is held.
     package var anchor: (any GenerationAnchor)?
 
-    /// Key stores for the owner's way in, by the path of the home; nil where a process makes none.
-    package var ownerStores: (@Sendable (_ home: String) -> KeyStores)?
-
-    /// Key stores that keep shares which can be revoked, by the path of the home; nil where a process keeps none.
+    /// Key stores that keep shares, by the path of the home; nil where a process keeps none.
     package var shareStores: (@Sendable (_ home: String) -> ShareStores)?
+    /// Whether an unlock with the passcode makes a way in for the owner that lasts as long as this process.
+    package var armsOwner = false
     /// By what the key stores keep the least level of this program's vault, outside of its home; nil where that is not kept,
     /// because the program may have any number of vaults.
     package var profile: FloorProfile?
@@ -67,7 +66,7 @@ package struct VaultSettings: Sendable {
     /// What an app's own process uses, which is there long enough for its owner to come back to.
     package static let app: VaultSettings = {
         var settings = standard
-        settings.ownerStores = { KeyStores(folder: $0 + "/shares") }
+        settings.armsOwner = true
         return settings
     }()
 

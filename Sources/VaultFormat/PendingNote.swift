@@ -16,17 +16,6 @@ package struct PendingNote: Sendable, Hashable {
         }
     }
 
-    /// An item of a key store that another one of its name may replace.
-    package struct StoredItem: Sendable, Hashable {
-        package let store: KeyStoreKind
-        package let data: [UInt8]
-
-        package init(store: KeyStoreKind, data: [UInt8]) {
-            self.store = store
-            self.data = data
-        }
-    }
-
     /// A generation that a key store holds.
     package struct Anchor: Sendable, Hashable {
         package let vault: VaultID
@@ -51,7 +40,6 @@ package struct PendingNote: Sendable, Hashable {
     }
 
     package var shares: [ChipShare] = []
-    package var items: [StoredItem] = []
     package var anchors: [Anchor] = []
     /// Nil where the level stays.
     package var move: Move?
@@ -62,7 +50,7 @@ package struct PendingNote: Sendable, Hashable {
     /// Revocable shares that no header names any more, and that their store could not be asked to take away.
     package var owed: [ShareItem] = []
 
-    package static let magic = Array("HFPEND04".utf8)
+    package static let magic = Array("HFPEND05".utf8)
     package static let maximumSize = 16_384
     package static let tagSize = 32
     static let mostTags = 2
@@ -70,21 +58,19 @@ package struct PendingNote: Sendable, Hashable {
     package init() {}
 
     package var isEmpty: Bool {
-        shares.isEmpty && items.isEmpty && anchors.isEmpty && move == nil && leaving.isEmpty && coming.isEmpty
-            && owed.isEmpty
+        shares.isEmpty && anchors.isEmpty && move == nil && leaving.isEmpty && coming.isEmpty && owed.isEmpty
     }
 
     /// The kinds of entries, each before its counted parts.
     private enum Kind: UInt8 {
         case share = 1
-        case item = 2
-        case anchor = 3
+        case anchor = 2
+        case move = 3
+        case leaving = 4
+        case coming = 5
+        case owed = 6
         /// The last one; its part is the tags.
-        case tags = 4
-        case move = 5
-        case leaving = 6
-        case coming = 7
-        case owed = 8
+        case tags = 7
     }
 
     /// What the tags are over.
@@ -96,7 +82,6 @@ package struct PendingNote: Sendable, Hashable {
             for part in parts { writer.counted(part) }
         }
         for share in shares { entry(.share, share.name, share.object) }
-        for item in items { entry(.item, [item.store.rawValue] + item.data) }
         for anchor in anchors { entry(.anchor, anchor.vault.bytes + anchor.home) }
         if let move { entry(.move, [move.from.rawValue, move.to.rawValue]) }
         for item in leaving { entry(.leaving, [item.store.rawValue] + item.encoded) }
@@ -153,9 +138,6 @@ package struct PendingNote: Sendable, Hashable {
         switch kind {
         case .share:
             shares.append(ChipShare(name: part, object: try reader.counted(limit: PendingNote.maximumSize, "note")))
-        case .item:
-            guard let store = part.first.flatMap(KeyStoreKind.init) else { throw .invalid(field: "note") }
-            items.append(StoredItem(store: store, data: Array(part.dropFirst())))
         case .anchor:
             guard part.count == 16 + Header.homeSize, let vault = VaultID(bytes: Array(part[..<16])) else {
                 throw .invalid(field: "note")

@@ -1,29 +1,3 @@
-/// A record's collection and name: UTF-8, checked for size.
-package struct RecordName: Sendable, Hashable {
-    package static let maximumCollectionSize = 255
-    package static let maximumNameSize = 1024
-
-    package let collection: String
-    package let name: String
-
-    /// Nil when the name is empty or either is too long. An empty collection is the default one's name on disk.
-    package init?(collection: String, name: String) {
-        guard !name.isEmpty, name.utf8.count <= RecordName.maximumNameSize,
-            collection.utf8.count <= RecordName.maximumCollectionSize
-        else { return nil }
-        self.collection = collection
-        self.name = name
-    }
-
-    /// What the lookup key is a keyed hash of: both texts, each behind its 16-bit length.
-    package var lookupInput: [UInt8] {
-        var writer = ByteWriter()
-        writer.counted(Array(collection.utf8))
-        writer.counted(Array(name.utf8))
-        return writer.bytes
-    }
-}
-
 /// The value of a record in the database: epoch (32 bit), nonce (12), ciphertext, tag (16).
 package enum SealedRecord {
     // Computed and inlined: a stored constant of another module is asked for by a call, at every read.

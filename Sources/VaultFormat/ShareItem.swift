@@ -43,6 +43,8 @@ package struct ShareItem: Sendable, Hashable {
         case index(Index)
         /// In another store, by its name; and what implements that store, so that another one is not asked in its place.
         case named(KeyStoreKind, backend: String)
+        /// Nowhere but in this process: an object that only the TPM opens that sealed it. No file has such a place.
+        case sealed([UInt8])
     }
 
     static let indexNameSize = 34
@@ -60,7 +62,7 @@ package struct ShareItem: Sendable, Hashable {
     /// The store that has it.
     package var store: KeyStoreKind {
         switch place {
-        case .index: .tpm
+        case .index, .sealed: .tpm
         case .named(let store, _): store
         }
     }
@@ -75,6 +77,7 @@ package struct ShareItem: Sendable, Hashable {
             writer.counted(index.name)
             writer.append(index.authorisation)
         case .named(_, let backend): writer.counted(Array(backend.utf8))
+        case .sealed(let object): writer.append(object)
         }
         return writer.bytes
     }

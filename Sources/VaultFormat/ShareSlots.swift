@@ -23,9 +23,9 @@ package struct DeviceSlotData: Sendable, Hashable {
 }
 
 /// What a kept slot of kind 3, `deviceOwner`, carries: where the first share rests, the second share itself, and what was
-/// enrolled. Version 2: the first share can be revoked.
+/// enrolled. Anyone who reads the header has the second share: the slot is a yes or no in front of a stored key.
 package struct OwnerSlotData: Sendable, Hashable {
-    package static let version: UInt8 = 2
+    static let version: UInt8 = 1
     package static let secretSize = 32
     static let maximumEnrollment = 512
 
@@ -98,8 +98,6 @@ extension Slot {
             }
         case .deviceOwner:
             guard derivation == nil, flags == .hardwareShare, let store else { throw .invalid(field: "owner slot") }
-            // Version 1 is a matter of its reader, which takes it or leaves it.
-            guard kindData.first == OwnerSlotData.version else { return }
             guard try OwnerSlotData(parsing: kindData).item.store == store else { throw .invalid(field: "owner slot") }
         case .secret, .unknown: break
         }

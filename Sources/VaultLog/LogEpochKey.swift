@@ -76,7 +76,7 @@ package struct LogKeys: Sendable {
         let size = 4 + KeybagLayout.keySize
         let reached = areChanging ? inUse.max() : nil
         let all = all.filter { $0.epoch <= reached ?? .max }
-        var text = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: all.count * size) }
+        var text = try secretMemory(SecretBytes(zeroed: all.count * size))
         text.withMutableBytes { text in
             for (number, key) in all.enumerated() {
                 text.storeBytes(of: key.epoch.littleEndian, toByteOffset: number * size, as: UInt32.self)

@@ -18,13 +18,13 @@ struct LogKey: ~Copyable, Sendable {
 
     /// The key that a state holds, 32 bytes.
     init(copying key: RawSpan) throws(VaultError) {
-        bytes = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(copying: key) }
+        bytes = try secretMemory(SecretBytes(copying: key))
     }
 
     private init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
 
     borrowing func copy() throws(VaultError) -> LogKey {
-        LogKey(try secretMemory { () throws(SecretMemoryError) in try bytes.copy() })
+        LogKey(try secretMemory(bytes.copy()))
     }
 
     /// Lends the 32 bytes, for the state.
@@ -34,13 +34,12 @@ struct LogKey: ~Copyable, Sendable {
 
     /// Advances to the next entry. The key before is overwritten.
     mutating func evolve() throws(VaultError) {
-        var digest = try crypto { () throws(CryptographyError) in
-            try bytes.withBytes { key throws(CryptographyError) in
+        var digest = try crypto(
+            bytes.withBytes { key throws(CryptographyError) in
                 try LogKey.nextLabel.withRawSpan { label throws(CryptographyError) in
                     try BLAKE3.keyedHash(label, key: key)
                 }
-            }
-        }
+            })
         bytes.withMutableBytes { target in
             digest.withBytes { target.store(copying: $0.extracting(0..<32), at: 0) }
         }
@@ -56,13 +55,11 @@ struct LogKey: ~Copyable, Sendable {
     }
 
     private static func hash(_ input: [UInt8], key: RawSpan) throws(VaultError) -> SecretBytes {
-        var digest = try crypto { () throws(CryptographyError) in
-            try input.withRawSpan { input throws(CryptographyError) in try BLAKE3.keyedHash(input, key: key) }
-        }
+        var digest = try crypto(
+            input.withRawSpan { input throws(CryptographyError) in try BLAKE3.keyedHash(input, key: key) })
         defer { digest.withMutableBytes { $0.wipe() } }
-        return try secretMemory { () throws(SecretMemoryError) in
-            try digest.withBytes { digest throws(SecretMemoryError) in try SecretBytes(copying: digest) }
-        }
+        return try secretMemory(
+            digest.withBytes { digest throws(SecretMemoryError) in try SecretBytes(copying: digest) })
     }
 
     /// A whole slot: what the entry says is sealed to `recipient`, so that writing entries does not allow reading them,
@@ -96,11 +93,10 @@ struct LogKey: ~Copyable, Sendable {
     /// The first half of BLAKE3 keyed with this place's own key.
     private borrowing func tag(_ covered: [UInt8]) throws(VaultError) -> [UInt8] {
         let key = try bytes.withBytes { key throws(VaultError) in try LogKey.hash(LogKey.entryLabel, key: key) }
-        let digest = try crypto { () throws(CryptographyError) in
-            try key.withBytes { key throws(CryptographyError) in
+        let digest = try crypto(
+            key.withBytes { key throws(CryptographyError) in
                 try unsafe BLAKE3.keyedHash(covered.span.bytes, key: key)
-            }
-        }
+            })
         return Array(digest.bytes.prefix(LogFormat.tagSize))
     }
 }

@@ -249,9 +249,7 @@ struct LogSession: ~Copyable {
 
     private func seal(_ event: SecurityEvent, at moment: LogMoment) throws(VaultError) -> [UInt8] {
         let entry = LogEntry(moment: moment, event: event)
-        let point = try crypto { () throws(CryptographyError) in
-            try unsafe P256PublicKey(compressed: recipient.point.span.bytes)
-        }
+        let point = try crypto(unsafe P256PublicKey(compressed: recipient.point.span.bytes))
         return try key.seal(entry, at: state.next, vault: state.vault, chain: state.chain, to: point)
     }
 

@@ -58,7 +58,7 @@ package final class LogStateFile {
         var key: LogKey?
         var valid = 0
         for offset in LogState.offsets {
-            var sector = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: LogState.size) }
+            var sector = try secretMemory(SecretBytes(zeroed: LogState.size))
             let size = try sector.withMutableBytes { bytes throws(VaultError) in
                 try file.read(into: &bytes, at: offset)
             }
@@ -112,7 +112,7 @@ package final class LogStateFile {
     private func write(
         _ state: LogState, waits: Bool, _ fillKey: (inout MutableRawSpan) -> Void
     ) throws(VaultError) {
-        var sector = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: LogState.size) }
+        var sector = try secretMemory(SecretBytes(zeroed: LogState.size))
         sector.withMutableBytes { bytes in
             fillKey(&bytes)
             state.write(into: &bytes, checksum: FileChecksum.of)

@@ -254,7 +254,7 @@ extension SecurityLog {
         _ file: LogStateFile, _ event: SecurityEvent, in home: HomeDirectory, vault: VaultID, _ keys: LogEpochKey,
         at moment: LogMoment
     ) throws(VaultError) -> LogSession {
-        let bytes = try crypto { () throws(CryptographyError) in try SecureRandom.bytes(16) }
+        let bytes = try crypto(SecureRandom.bytes(16))
         guard let chain = LogChain(bytes: bytes) else { throw VaultError(.cryptography, "no random bytes") }
         return try LogSession(
             chain: chain, key: keys.first(of: chain), recipient: keys.recipient, file: file, in: home, vault: vault,

@@ -57,16 +57,14 @@ import VaultCore
         if variable("SUBJECT_BUS") != nil {
             settings.watch = .init(system: places.systemBus, session: places.systemBus)
         }
-        if variable("SUBJECT_SHARES") != nil {
-            settings.vault.shareStores = { .files(in: $0 + "/shares") }
-        }
         let chip = variable("SUBJECT_TPM").map { TPMLocation($0) }
         if let chip { settings.vault.tier = TPMAttemptTier(at: chip) }
-        settings.vault.ownerStores = { home in
-            let files = FileKeyStore(in: home + "/shares")
-            guard let chip else { return KeyStores([files]) }
-            return KeyStores([TPMKeyStore(at: chip), files])
+        let keepsInFiles = variable("SUBJECT_SHARES") != nil
+        settings.vault.shareStores = { home in
+            if keepsInFiles { return .files(in: home + "/shares") }
+            return ShareStores(chip.map { [TPMShares(at: $0)] } ?? [], floors: []).reading(filesIn: home + "/shares")
         }
+        settings.vault.armsOwner = true
     }
 
     /// What lies in locked pages can be read by whoever may trace the process, and is looked through, too.

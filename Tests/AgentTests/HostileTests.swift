@@ -21,7 +21,7 @@ import VaultStorage
             ([1, 16, 0, 0, 1, 5], "agentProtocol"),  // 4,097 bytes of a request
             ([1, 0, 0, 0, 1, 9, 0], "agentProtocol"),  // a byte behind a message without fields
             ([0, 0, 0, 0, 1, 5], "agentProtocol"),  // no fields
-            (Request.data(0..<1).head(payload: 1) + [1], "agentProtocol"),  // a piece that nobody takes
+            (Request.transfer(.data(0..<1)).head(payload: 1) + [1], "agentProtocol"),  // a piece that nobody takes
             (Frame.bytes(kind: 3, bodySize: 12) + [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0], "closed"),  // cut, then closed
         ]
         for (message, code) in messages {
@@ -56,7 +56,7 @@ import VaultStorage
         let agent = try TestAgent(Scratch())
         try agent.unlock()
         try agent.put([1], "name")
-        let whole = Request.get(try path("name")).head()
+        let whole = Request.records(.get(try path("name"))).head()
         let slow = try (0..<40).map { index in
             let raw = try agent.raw()
             raw.send(Array(whole.prefix(1 + index % (whole.count - 1))))
@@ -87,7 +87,7 @@ import VaultStorage
         try agent.put(pattern(5_000_000), "big")
         let deaf = try (0..<20).map { _ in
             let raw = try agent.raw()
-            raw.send(Request.get(try path("big")).head())
+            raw.send(Request.records(.get(try path("big"))).head())
             return raw
         }
         #expect(try agent.get("big") == pattern(5_000_000))
@@ -147,22 +147,22 @@ import VaultStorage
         try agent.unlock()
         for size in [1000, 65_536, 2_000_000] {
             let raw = try agent.raw()
-            raw.send(Request.put(try path("half"), replacing: false).head())
+            raw.send(Request.records(.put(try path("half"), replacing: false)).head())
             #expect(try raw.receive() == .ready)
             var sent = 0
             while sent < size {
                 let count = min(65_536, size - sent)
-                raw.send(Request.data(0..<count).head(payload: count) + pattern(count))
+                raw.send(Request.transfer(.data(0..<count)).head(payload: count) + pattern(count))
                 #expect(try raw.receive() == .ready)
                 sent += count
             }
             // And a message that is cut.
-            raw.send(Array(Request.data(0..<100).head(payload: 100) + [1, 2, 3]))
+            raw.send(Array(Request.transfer(.data(0..<100)).head(payload: 100) + [1, 2, 3]))
         }
         for _ in 0..<20 {
             let raw = try agent.raw()
-            raw.send(Request.list(collection: nil).head())
-            raw.send(Request.get(try path("none")).head())
+            raw.send(Request.records(.list(collection: nil)).head())
+            raw.send(Request.records(.get(try path("none"))).head())
         }
         try agent.put([1], "name")
         #expect(try agent.get("name") == [1])
@@ -180,13 +180,13 @@ import VaultStorage
         let agent = try TestAgent(Scratch())
         try agent.unlock()
         let raw = try agent.raw()
-        raw.send(Request.put(try path("name"), replacing: false).head())
+        raw.send(Request.records(.put(try path("name"), replacing: false)).head())
         #expect(try raw.receive() == .ready)
-        raw.send(Request.status.head())
+        raw.send(Request.connection(.status).head())
         #expect(try raw.receive()?.code == "agentProtocol")
-        raw.send(Request.end.head())
+        raw.send(Request.transfer(.end).head())
         #expect(try raw.receive()?.code == "agentProtocol")
-        raw.send(Request.ping.head())
+        raw.send(Request.connection(.ping).head())
         #expect(try raw.receive() == .done)
         #expect(errorCode { _ = try agent.get("name") } == .recordNotFound)
     }

@@ -50,7 +50,7 @@ import VaultStorage
         try agent.unlock()
         try agent.put(pattern(3_000_000), "big")
         let raw = try agent.raw()
-        raw.send(Request.get(try path("big")).head())
+        raw.send(Request.records(.get(try path("big"))).head())
         #expect(try raw.receive() == .piece(0..<65_536))
         try agent.advance(seconds: 8 * 3600)
         #expect(try !agent.status().isUnlocked)
@@ -68,7 +68,7 @@ import VaultStorage
         try agent.unlock()
         try agent.put(pattern(3_000_000), "big")
         let raw = try agent.raw()
-        raw.send(Request.get(try path("big")).head())
+        raw.send(Request.records(.get(try path("big"))).head())
         #expect(try raw.receive() == .piece(0..<65_536))
         // Until the socket is full, or seems to be.
         var before = -1
@@ -137,7 +137,7 @@ import VaultStorage
     @Test func aLockCancelsWaitingUnlocks() throws {
         let agent = try TestAgent(Scratch())
         let passcode = Array("right".utf8)
-        let request = Request.unlock(.passcode, idle: nil, timeout: nil, secret: 0..<5)
+        let request = Request.lock(.unlock(.passcode, idle: nil, timeout: nil, secret: 0..<5))
         let waiting = try (0..<30).map { _ in
             let raw = try agent.raw()
             raw.send(request.head(payload: 5) + passcode)

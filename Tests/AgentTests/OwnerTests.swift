@@ -142,7 +142,7 @@ extension TestAgent {
         // A client that goes away in the middle has turned away.
         do {
             let raw = try agent.raw()
-            try raw.send(Request.confirm(.devicePasscode, idle: nil, timeout: nil).head())
+            try raw.send(Request.owner(.confirm(.devicePasscode, idle: nil, timeout: nil)).head())
             _ = try raw.receive()
         }
         #expect(try agent.confirmOnceFree(.devicePasscode, "correct") == "open")
@@ -161,7 +161,7 @@ extension TestAgent {
         let chip = try SoftwareTPM()
         let location = TPMLocation(chip.location)
         var settings = scratch.settings
-        settings.ownerStores = { KeyStores([TPMKeyStore(at: location), FileKeyStore(in: $0 + "/shares")]) }
+        settings.shareStores = { _ in ShareStores([TPMShares(at: location)], floors: []) }
         let vault = try Vault(at: scratch.home, settings: settings)
         let passcode = try secret("right")
         try vault.changePolicy(passcode: passcode, spending: vault.burnAttempt()) { policy throws(VaultError) in
@@ -200,8 +200,8 @@ extension TestAgent {
         let new = try Data(contentsOf: URL(fileURLWithPath: scratch.home + "/header"))
         try old.write(to: URL(fileURLWithPath: scratch.home + "/header"))
         let attacked = try TestAgent(scratch, parts: parts)
-        // The chip's blob still opens the header of then, whose keys read nothing of now.
-        _ = try? attacked.confirm(.devicePasscode, answer: { _ in "correct" })
+        // The chip's index is gone, so the header of then opens nothing, and its keys read nothing of now.
+        #expect((try? attacked.confirm(.devicePasscode, answer: { _ in "correct" })) != "open")
         #expect(errorCode { _ = try attacked.get("later") } != nil)
         attacked.kill()
         try new.write(to: URL(fileURLWithPath: scratch.home + "/header"))

@@ -20,7 +20,7 @@ import VaultStorage
         owner = try #require(try AgentClientBox(home: agent.home, runtime: agent.runtime))
     }
 
-    private func begin(_ change: Request.Change = .enable, passcode: String = "right") throws -> PendingChange {
+    private func begin(_ change: ChangeRequest.Change = .enable, passcode: String = "right") throws -> PendingChange {
         let passcode = try secret(passcode)
         return try owner.client.begin(change, countdown: nil, passcode: passcode)
     }

@@ -47,6 +47,18 @@ import VaultFormat
         try expectToStay(TestAgent(Scratch()), "it was started for good")
     }
 
+    @Test func `a client sees that the agent has ended`() throws {
+        let agent = try TestAgent(Scratch())
+        let client = try agent.client()
+        let other = try agent.client()
+        try client.ping()
+        let before = client.isConnected
+        try other.shutDown()
+        _ = agent.waitForEnd()
+        let after = client.isConnected
+        #expect(before && !after)
+    }
+
     @Test func `a client keeps it, and its end does not`() throws {
         let agent = try TestAgent(Scratch(), parts: ["SUBJECT_PASSED": "agent"])
         func stay() throws {

@@ -69,8 +69,13 @@ extension AppleBackends {
         }
 
         @Test func `what a vault keeps of the owner's way in is in the group too`() async throws {
-            let store = KeychainStore(group: "TEAM.org.example.notes")
-            _ = try store.put(secret([UInt8](1...32)), as: "share", releasedBy: secret([1]), after: [.biometrics])
+            let store = KeychainShares(group: "TEAM.org.example.notes")
+            let vault = try #require(VaultID(bytes: [UInt8](repeating: 1, count: 16)))
+            let owner = HardwareOwner(vault: vault, home: [UInt8](repeating: 2, count: 32))
+            let rule = ShareRule.released(by: try ReleaseKey(secret(secondShare)), after: [.biometrics])
+            _ = try store.make(secret([UInt8](1...32)), as: .released(for: owner), under: rule) {
+                _ throws(ShareFailure) in
+            }
             #expect(groups() == ["TEAM.org.example.notes"])
         }
 

@@ -14,7 +14,8 @@ extension AppleBackends {
         /// An open vault that takes the face of its owner.
         private func open(_ folder: ScratchFolder) async throws -> AppModels {
             var settings = VaultSettings.costsForTests()
-            settings.ownerStores = { KeyStores([FileKeyStore(in: $0 + "/shares")]) }
+            settings.shareStores = { .files(in: $0 + "/shares") }
+            settings.armsOwner = true
             _ = try Vault.create(at: folder.path, passcode: secret("right"), settings: settings)
             let app = try HoldfastApp(vault: Vault(at: folder.path, settings: settings), isLockEnabled: true)
             let models = AppModels(app, face: "test")

@@ -23,7 +23,8 @@ extension AppleBackends {
 
         private var settings: VaultSettings {
             var settings = VaultSettings.costsForTests()
-            settings.ownerStores = { _ in KeyStores([KeychainStore()]) }
+            settings.shareStores = { _ in ShareStores([KeychainShares()], floors: []) }
+            settings.armsOwner = true
             return settings
         }
 

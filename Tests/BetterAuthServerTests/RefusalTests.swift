@@ -1,4 +1,4 @@
-import BetterAuthGzip
+import BetterAuthVerification
 import BetterAuthMessages
 import BetterAuthServer
 import Cryptography

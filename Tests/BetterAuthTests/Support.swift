@@ -1,5 +1,5 @@
 import BetterAuth
-import BetterAuthGzip
+import BetterAuthVerification
 import BetterAuthMessages
 import Cryptography
 import Foundation

@@ -68,28 +68,28 @@ import Testing
 
     @Test func `an error of the vault is told with its advice and keeps its code`() {
         let error = CommandError(VaultError(.noPIN, "this vault has no PIN"))
-        #expect(error.code == "noPIN" && error.what == "this vault has no PIN")
+        #expect(error.code == .noPIN && error.what == "this vault has no PIN")
         #expect(error.message == "this vault has no PIN; holdfast enroll pin sets one, with the passcode")
     }
 
     @Test func `an error of the identity that came through the agent gets the identity's advice`() {
         let error = CommandError(ofIdentity: VaultError(VaultError.Code(word: "wrongPhrase"), "it is another phrase"))
-        #expect(error.code == "wrongPhrase" && error.advice == Advice.on(IdentityError.Code.Kind.wrongPhrase))
+        #expect(error.code == .wrongPhrase && error.advice == Advice.on(IdentityError.Code.Kind.wrongPhrase))
         let other = CommandError(ofIdentity: VaultError(VaultError.Code(word: "agentUnavailable"), "it ended"))
         #expect(other.advice == Advice.on(VaultError.Code.Kind.agentUnavailable))
     }
 
     @Test func `a code of a newer agent is passed on without advice`() {
         let error = CommandError(VaultError(VaultError.Code(word: "ofTomorrow"), "something new"))
-        #expect(error.code == "ofTomorrow" && error.message == "something new" && error.exit == .failure)
+        #expect(error.code.description == "ofTomorrow" && error.message == "something new" && error.exit == .failure)
     }
 
     @Test func `an unknown error is unexpected and tells its type alone`() {
         struct Strange: Error, CustomStringConvertible { let description = "a secret" }
         let error = CommandError(Strange())
-        #expect(error.code == "unexpected" && error.what.contains("Strange") && !error.message.contains("a secret"))
-        #expect(CommandError(SecretMemoryError.derivationOutOfMemory).code == "outOfMemory")
-        #expect(CommandError(SecretMemoryError.libraryUnavailable).code == "cryptography")
-        #expect(CommandError(SecretMemoryError.invalidSize(-1)).code == "unexpected")
+        #expect(error.code == .unexpected && error.what.contains("Strange") && !error.message.contains("a secret"))
+        #expect(CommandError(SecretMemoryError.derivationOutOfMemory).code == .outOfMemory)
+        #expect(CommandError(SecretMemoryError.libraryUnavailable).code == .cryptography)
+        #expect(CommandError(SecretMemoryError.invalidSize(-1)).code == .unexpected)
     }
 }

@@ -7,6 +7,7 @@ import HoldfastAgent
 import Synchronization
 import Testing
 import VaultCore
+import VaultFormat
 import VaultStorage
 
 /// The identity commands: the real binary, the real server logic, HTTP between them. The agent holds the vaults open, so

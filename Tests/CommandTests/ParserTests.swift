@@ -1,4 +1,5 @@
 import CommandLineArguments
+import Holdfast
 import Testing
 
 @testable import HoldfastCommand
@@ -6,7 +7,7 @@ import Testing
 @Suite struct ParserTests {
     private func run(_ words: String...) throws -> (CommandSyntax, Arguments) {
         guard case .run(let command, let arguments) = try CommandTable.program.parse(words) else {
-            throw CommandError.failure("test", "no command")
+            throw CommandError.failure(.init(word: "test"), "no command")
         }
         return (command.syntax, arguments)
     }

@@ -52,8 +52,8 @@ struct StrangeFolderCommandTests {
         // What the header of the backup names: the PIN's share.
         let slot = try #require(header.pinSlot)
         let size = Int(slot.kindData[1]) | Int(slot.kindData[2]) << 8
-        var note = Array("HFPEND04".utf8)
-        note += [1] + counted(slot.hardwareName) + counted(Array(slot.kindData[3..<3 + size])) + [4, 0, 0]
+        var note = Array("HFPEND05".utf8)
+        note += [1] + counted(slot.hardwareName) + counted(Array(slot.kindData[3..<3 + size])) + [7, 0, 0]
         try plant(note, "hardware.pending")
     }
 
@@ -86,7 +86,7 @@ struct StrangeFolderCommandTests {
     }
 
     @Test func aNoteOfSomebodyElseIsPutAsideAndSaid() throws {
-        try Data("HFPEND04 nonsense".utf8).write(to: URL(fileURLWithPath: sandbox.home + "/hardware.pending"))
+        try Data("HFPEND05 nonsense".utf8).write(to: URL(fileURLWithPath: sandbox.home + "/hardware.pending"))
         #expect(try sandbox.run("get", "greeting", passcode: Prepared.passcode, environment: variables).code == 0)
         let status = try sandbox.run("status", environment: variables)
         #expect(status.text.contains("hardware.pending.refused"), "\(status.text)")

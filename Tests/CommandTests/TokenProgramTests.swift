@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Programs that run a command for a token, as Docs/agent-faces.md 5 sets them up: Cargo and kubectl, against servers of the test's.
+/// Programs that run a command for a token, as Docs/programs.md 5 sets them up: Cargo and kubectl, against servers of the test's.
 @Suite struct TokenProgramTests {
     private static let real = ProcessInfo.processInfo.environment
 

@@ -29,9 +29,10 @@ import VaultStorage
         /// A lock in front of it, as an app has one.
         func lock(_ authenticator: OwnerAuthenticator, tpm: TPMLocation? = nil) throws -> AppLock {
             var settings = VaultSettings.costsForTests()
-            settings.ownerStores = { home in
-                KeyStores(tpm.map { [TPMKeyStore(at: $0)] } ?? [FileKeyStore(in: home + "/shares")])
+            settings.shareStores = { home in
+                tpm.map { ShareStores([TPMShares(at: $0)], floors: []) } ?? .files(in: home + "/shares")
             }
+            settings.armsOwner = true
             return AppLock(
                 vault: try Vault(at: path, settings: settings),
                 settings: LockSettings(isEnabled: true, timing: .immediately), authenticator: authenticator)

@@ -3,6 +3,7 @@ import SecretMemory
 import TestSupport
 import Testing
 
+@testable import Gzip
 @testable import Imports
 
 /// JSON, XML, tables and compressed data, right and wrong.
@@ -92,11 +93,27 @@ import Testing
         for end in small.indices { #expect(throws: ImportError.self) { _ = try expand(Array(small[..<end])) } }
         let bomb = try gzip([UInt8](repeating: 0, count: 10 << 20))
         #expect(bomb.count < 20_000)
-        #expect(throws: ImportError.self) {
-            _ = try secret(bomb).withBytes { bytes throws(ImportError) in
-                try Inflate.expand(bytes, 10..<bytes.byteCount, limit: 1 << 20)
-            }
+        let error = #expect(throws: ImportError.self) {
+            _ = try secret(bomb).withBytes { bytes throws(ImportError) in try GzipFile.expand(bytes, limit: 1 << 20) }
         }
+        #expect(error?.kind == .tooLarge)
+        #expect(throws: ImportError.self) { _ = try expand(small + [0]) }
+    }
+
+    @Test func `what zlib needs itself comes from locked memory, and goes back`() throws {
+        let packed = try gzip((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 3) })
+        let memory = LockedBlocks()
+        var output = [UInt8](repeating: 0, count: 50_000)
+        do {
+            let inflater = try #require(Inflater(windowBits: DeflateForm.gzip.windowBits, memory: memory))
+            let written = unsafe packed.withUnsafeBytes { source in
+                unsafe inflater.begin(source)
+                return unsafe output.withUnsafeMutableBytes { unsafe inflater.go(0, into: $0).written }
+            }
+            #expect(written == output.count)
+            withExtendedLifetime(inflater) { #expect(memory.count > 0) }
+        }
+        #expect(memory.count == 0)
     }
 
     @Test func `times of other programs are read, and dates written`() {

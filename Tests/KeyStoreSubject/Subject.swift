@@ -14,24 +14,13 @@ import VaultFormat
 /// Or keeps a revocable share of the vault 0101... in that keyring, or in files of the folder $SUBJECT_SHARES.
 ///
 /// Usage: KeyStoreSubject shares probe | shares make NONCE BYTE | shares read ITEM | shares revoke ITEM |
-/// shares floor | shares raise LEVEL | shares forget | probe | put NAME BYTE | get NAME | delete NAME | CHANGE HOME PHRASE, with CHANGE one of enroll,
-/// change, remove, enrollPIN, rules, removePIN. Standard output: what came of it, or the code of an error.
+/// shares floor | shares raise LEVEL | shares forget | shares hold BYTE | CHANGE HOME PHRASE, with CHANGE one of
+/// enroll, change, remove, enrollPIN, rules, removePIN. Standard output: what came of it, or the code of an error.
 @main enum Subject {
     static func main() {
         let words = Array(CommandLine.arguments.dropFirst())
-        let store = SecretServiceStore()
-        let item = KeyStoreItem(.secretService, data: words.count > 1 ? Array(words[1].utf8) : [])
         do {
-            let secret = try SecretBytes(zeroed: 32)
             switch words.first {
-            case "probe": try store.probe()
-            case "put":
-                let share = try bytes(UInt8(words[2]) ?? 0)
-                _ = try store.put(share, as: words[1], releasedBy: secret)
-            case "get":
-                let share = try store.redeem(item, OwnerRelease(.biometrics, secret))
-                return say(share.withBytes { bytes in unsafe bytes.withUnsafeBytes { "\(unsafe $0[0]) \($0.count)" } })
-            case "delete": try store.delete(item)
             case "shares": return say(try Shares.run(Array(words.dropFirst())))
             case "enroll", "change", "remove", "enrollPIN", "rules", "removePIN": try Hardware.run(words)
             default: exit(2)
@@ -42,12 +31,6 @@ import VaultFormat
         } catch {
             say("\(error)")
             exit(1)
-        }
-    }
-
-    private static func bytes(_ byte: UInt8) throws -> SecretBytes {
-        try SecretBytes(count: 32) { memory in
-            for index in 0..<32 { memory.storeBytes(of: byte, toByteOffset: index, as: UInt8.self) }
         }
     }
 
@@ -74,6 +57,15 @@ private enum Shares {
                 let item = try store.make(share, as: name, under: .nobodyAsked(.whileUnlocked)) { item in
                     if folder != nil { note(item) }
                 }
+                return Hexadecimal.encode(item.encoded)
+            case "hold":
+                let owner = HardwareOwner(vault: vault, home: [UInt8](repeating: 2, count: 32))
+                guard let secret = try? SecretBytes(zeroed: 32),
+                    let share = try? SecretBytes(copyingBytes: [UInt8](repeating: UInt8(words[1]) ?? 0, count: 32))
+                else { exit(2) }
+                let item = try store.make(
+                    share, as: .released(for: owner), under: .released(by: ReleaseKey(secret), after: [])
+                ) { _ in }
                 return Hexadecimal.encode(item.encoded)
             case "read":
                 let share = try store.read(item(words[1]), of: vault)

@@ -12,25 +12,30 @@ private func release(_ byte: UInt8) throws -> OwnerRelease {
     OwnerRelease(.biometrics, try secret([UInt8](repeating: byte, count: 32)))
 }
 
-/// What a redemption came to, comparable.
-private func redeem(_ store: some KeyStore, _ item: KeyStoreItem, _ byte: UInt8) throws -> [UInt8] {
-    let release = try release(byte)
-    let share = try store.redeem(item, release)
-    return share.revealed()
-}
-
 private func code(_ body: () throws -> Void) -> KeyStoreError.Code? { thrown(KeyStoreError.self, body)?.code }
 
 private let share = [UInt8](0..<32)
 
-private func put(_ store: some KeyStore, _ name: String = "owner", by byte: UInt8 = 5) throws -> KeyStoreItem {
-    let part = try secret(share)
-    let secret = try secret([UInt8](repeating: byte, count: 32))
-    return try store.put(part, as: name, releasedBy: secret)
+/// What a read came to with the release of this byte.
+private func redeem(_ store: some ShareStore, _ item: ShareItem, _ byte: UInt8, of vault: VaultID? = nil)
+    -> ShareOutcome
+{
+    ShareOutcome { () throws(ShareFailure) in
+        guard let release = try? release(byte) else { return .done }
+        return .share(try store.read(item, of: vault ?? item.name.vault, after: release).revealed())
+    }
+}
+
+private func put(
+    _ store: some ShareStore, _ bytes: [UInt8] = share, by byte: UInt8 = 5, of owner: HardwareOwner? = nil
+) throws -> ShareItem {
+    let owner = try owner ?? HardwareOwner(vault: vaultID(1), home: shareBytes)
+    let key = try ReleaseKey(secret([UInt8](repeating: byte, count: 32)))
+    return try store.made(bytes, as: .released(for: owner), under: .released(by: key, after: [.biometrics]))
 }
 
 @Suite(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: nothing of the TPM backend is tested"))
-struct TPMKeyStoreTests {
+struct TPMKeyTests {
     let chip: SoftwareTPM
     let location: TPMLocation
 
@@ -39,22 +44,28 @@ struct TPMKeyStoreTests {
         location = TPMLocation(chip.location)
     }
 
-    @Test func aShareComesOutForItsReleaseOnlyAndOnItsChipOnly() throws {
-        let store = TPMKeyStore(at: location)
+    @Test func aReleasedShareComesOutForItsReleaseOnlyAndOnItsChipOnly() throws {
+        let (store, vault) = (TPMShares(at: location), try vaultID(1))
         let item = try put(store)
-        #expect(item.data.count <= 896)
-        #expect(try redeem(store, item, 5) == share)
-        #expect(code { _ = try redeem(store, item, 6) } == .wrongSecret)
+        #expect(redeem(store, item, 5) == .share(share))
+        #expect(redeem(store, item, 6) == .failure(.notConfirmed))
+        #expect(store.reading(item, of: vault) == .failure(.notConfirmed), "not without a release")
+        #expect(try redeem(store, item, 5, of: vaultID(2)) == .failure(.damaged))
+        #expect(try chip.tool("tpm2_getcap", "handles-nv-index").output == "", "nothing rests in the chip")
         try chip.cutPower()
-        #expect(try redeem(store, item, 5) == share, "nothing rests in the chip")
+        #expect(redeem(store, item, 5) == .share(share))
+        #expect(store.revoking(item, of: vault) == .revoked(.gone))
         let other = try SoftwareTPM()
-        #expect(code { _ = try redeem(TPMKeyStore(at: TPMLocation(other.location)), item, 5) } == .foreign)
+        #expect(redeem(TPMShares(at: TPMLocation(other.location)), item, 5) == .failure(.lost(.replaced)))
         #expect(try chip.tool("tpm2_clear").status == 0)
-        #expect(code { _ = try redeem(store, item, 5) } == .foreign)
-        #expect(code { _ = try redeem(store, KeyStoreItem(.tpm, data: [1, 2, 3]), 5) } == .damaged)
-        for count in [0, 1, 60, item.data.count - 1] {
-            let part = KeyStoreItem(.tpm, data: Array(item.data.prefix(count)))
-            #expect(code { _ = try redeem(store, part, 5) } == .damaged)
+        #expect(redeem(store, item, 5) == .failure(.lost(.replaced)))
+        guard case .sealed(let object) = item.place else {
+            Issue.record("\(item.place)")
+            return
+        }
+        for count in [0, 1, 3, 60, object.count - 1] {
+            let part = ShareItem(item.name, .sealed(Array(object.prefix(count))))
+            #expect(redeem(store, part, 5) == .failure(.damaged))
         }
     }
 
@@ -132,79 +143,36 @@ struct TPMKeyStoreTests {
     }
 }
 
-@Suite struct FileKeyStoreTests {
-    let folder: String
-
-    init() throws {
-        folder = NSTemporaryDirectory() + "holdfast-shares-\(UUID().uuidString.prefix(8))"
-        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
-    }
-
-    @Test func aShareIsAFileOfItsOwnerAlone() throws {
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let store = FileKeyStore(in: folder)
-        #expect(store.assurance == .none)
-        try store.probe()
+/// Shares that end with their process, in the stores that keep them.
+@Suite struct ReleasedShareTests {
+    @Test func `memory gives a released share to its release only`() throws {
+        let (store, vault) = (MemoryShares(), try vaultID(1))
         let item = try put(store)
-        #expect(try redeem(store, item, 5) == share)
-        let path = folder + "/owner.share"
-        let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
-        #expect(mode == 0o600)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder) == ["owner.share"])
-        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: path)
-        #expect(code { _ = try redeem(store, item, 5) } == .damaged)
-        try store.delete(item)
-        try store.delete(item)
-        #expect(!FileManager.default.fileExists(atPath: path))
+        #expect(redeem(store, item, 5) == .share(share))
+        #expect(redeem(store, item, 6) == .failure(.notConfirmed))
+        #expect(store.reading(item, of: vault) == .failure(.notConfirmed))
     }
 
-    @Test func namesAndLinksLeadNowhereElse() throws {
-        defer { try? FileManager.default.removeItem(atPath: folder) }
-        let store = FileKeyStore(in: folder)
-        for name in ["", "../owner", "a/b", ".hidden", "ü", String(repeating: "a", count: 65)] {
-            #expect(code { _ = try put(store, name) } == .failure, "\(name)")
-            let item = KeyStoreItem(.file, data: Array(name.utf8))
-            #expect(code { _ = try redeem(store, item, 5) } != nil, "\(name)")
+    @Test func `what a killed process left is replaced, and revoked without a note`() throws {
+        let scratch = try ScratchFolder("released")
+        let owner = HardwareOwner(vault: try vaultID(1), home: shareBytes)
+        for store: any ShareStore in [MemoryShares(), FileShares(in: scratch["shares"])] {
+            let first = try put(store, [UInt8](33...64))
+            let second = try put(store)
+            #expect(first == second && first.name.belongs(to: owner))
+            #expect(redeem(store, second, 5) == .share(share))
+            let another = try put(store, of: HardwareOwner(vault: owner.vault, home: [UInt8](repeating: 9, count: 32)))
+            #expect(another.name != first.name, "another home of the vault has another one")
+            ShareStores([store], floors: []).revokeReleased(of: owner)
+            #expect(redeem(store, first, 5) == .failure(.lost(.notThere)))
+            #expect(redeem(store, another, 5) == .share(share))
         }
-        try Data(share).write(to: URL(fileURLWithPath: folder + "/target"))
-        try FileManager.default.createSymbolicLink(
-            atPath: folder + "/owner.share", withDestinationPath: folder + "/target")
-        let owner = KeyStoreItem(.file, data: Array("owner".utf8))
-        #expect(code { _ = try redeem(store, owner, 5) } == .damaged)
-        try store.delete(owner)
-        #expect(FileManager.default.contents(atPath: folder + "/target") == Data(share))
-        let nowhere = FileKeyStore(in: folder + "/none/shares")
-        #expect(code { try nowhere.probe() } == .unavailable)
     }
 
-    /// What somebody puts in the place of a share, or of their folder, is neither read, nor written, nor waited for.
-    @Test(arguments: ["folder link", "hard link", "pipe"])
-    func whatIsPlantedHarmsNobodyElse(plant: String) throws {
-        let outside = folder + "-outside"
-        defer { for path in [folder, outside] { try? FileManager.default.removeItem(atPath: path) } }
-        let store = FileKeyStore(in: folder)
-        let item = try put(store, "owner")
-        try FileManager.default.createDirectory(atPath: outside, withIntermediateDirectories: false)
-        let name = "owner.share"
-        let (mine, theirs) = ("\(folder)/\(name)", "\(outside)/\(name)")
-        switch plant {
-        case "folder link":
-            try FileManager.default.moveItem(atPath: mine, toPath: theirs)
-            try FileManager.default.removeItem(atPath: folder)
-            try FileManager.default.createSymbolicLink(atPath: folder, withDestinationPath: outside)
-        case "hard link": try FileManager.default.linkItem(atPath: mine, toPath: theirs)
-        default:
-            try FileManager.default.moveItem(atPath: mine, toPath: theirs)
-            #expect(unsafe mkfifo(mine, 0o600) == 0)
-        }
-        #expect(code { _ = try redeem(store, item, 5) } == (plant == "hard link" ? .hardLinked : .damaged))
-        if plant == "folder link" {
-            #expect(code { try store.delete(item) } == .damaged)
-            #expect(code { try store.probe() } == .damaged)
-        } else {
-            try store.delete(item)
-            #expect(!FileManager.default.fileExists(atPath: mine))
-        }
-        #expect(FileManager.default.contents(atPath: theirs) == Data(share))
+    @Test func `only a process's share rests in files that are read for older ones`() throws {
+        let scratch = try ScratchFolder("released")
+        let stores = ShareStores([], floors: []).reading(filesIn: scratch["shares"])
+        #expect(throws: ShareFailure.self) { _ = try stores.best() }
+        #expect(try stores.bestForProcess().kind == .file)
     }
 }

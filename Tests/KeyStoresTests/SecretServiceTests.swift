@@ -30,35 +30,27 @@ func runSubject(_ words: [String], environment: [String: String]) throws -> (Int
 @Suite(
     .enabled(if: SessionKeyring.isInstalled, "gnome-keyring or dbus-daemon is not installed: keyrings are not tested"))
 struct SecretServiceTests {
-    @Test func aShareRestsInTheKeyringUntilItIsLockedOrRemoved() throws {
+    @Test func aProcesssShareTakesThePlaceOfTheOneBefore() throws {
         let keyring = try SessionKeyring()
         let environment = keyring.environment
-        #expect(try askKeyring("probe", environment: environment) == "done")
-        #expect(try askKeyring("get", "a", environment: environment).hasPrefix("notFound"))
-        #expect(try askKeyring("put", "a", "7", environment: environment) == "done")
-        #expect(try askKeyring("put", "b", "8", environment: environment) == "done")
-        #expect(try askKeyring("get", "a", environment: environment) == "7 32")
-        #expect(try askKeyring("put", "a", "9", environment: environment) == "done")
-        #expect(
-            try askKeyring("get", "a", environment: environment) == "9 32", "a second one takes the place of the first")
-        #expect(try askKeyring("delete", "a", environment: environment) == "done")
-        #expect(try askKeyring("delete", "a", environment: environment) == "done")
-        #expect(try askKeyring("get", "a", environment: environment).hasPrefix("notFound"))
-        try keyring.lock()
-        for words in ["probe", "get", "put", "delete"] {
-            #expect(try askKeyring(words, "b", "1", environment: environment).hasPrefix("lockedOut"), "\(words)")
-        }
+        let item = try askKeyring("shares", "hold", "7", environment: environment)
+        #expect(try askKeyring("shares", "read", item, environment: environment) == "7 32")
+        #expect(try askKeyring("shares", "hold", "9", environment: environment) == item)
+        #expect(try askKeyring("shares", "read", item, environment: environment) == "9 32")
+        #expect(try askKeyring("shares", "revoke", item, environment: environment) == "gone")
     }
 
     @Test func whatIsAbsentIsToldApart() throws {
         let bus = try PrivateBus()
         #expect(
-            try askKeyring("probe", environment: bus.environment)
-                == "unavailable: no keyring runs in this session (gnome-keyring)")
+            try askKeyring("shares", "probe", environment: bus.environment)
+                == "unavailable(KeyStores.ShareObstacle.absent(VaultFormat.KeyStoreKind.secretService, "
+                + "\"no keyring runs in this session (gnome-keyring)\"))")
         let nowhere = ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent/bus"]
         #expect(
-            try askKeyring("probe", environment: nowhere)
-                == "unavailable: there is no session bus that a keyring could be on")
+            try askKeyring("shares", "probe", environment: nowhere)
+                == "unavailable(KeyStores.ShareObstacle.absent(VaultFormat.KeyStoreKind.secretService, "
+                + "\"there is no session bus that a keyring could be on\"))")
     }
 
     @Test(.enabled(if: PrivateBus.hasMocks, "python3-dbusmock is not installed: a silent keyring is not tested"))
@@ -74,6 +66,8 @@ struct SecretServiceTests {
             """,
         ])
         try bus.waitForOwner("org.freedesktop.secrets")
-        #expect(try askKeyring("probe", environment: bus.environment) == "busy: the keyring does not answer")
+        #expect(
+            try askKeyring("shares", "probe", environment: bus.environment)
+                == "unavailable(KeyStores.ShareObstacle.busy(\"the keyring does not answer\"))")
     }
 }

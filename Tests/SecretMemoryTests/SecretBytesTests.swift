@@ -61,6 +61,17 @@ private let sizes = [
         #expect(copied == filler(40))
     }
 
+    @Test func `lends a part, and keeps it`() throws {
+        let secret = try filler(64).secret()
+        let start = secret.address()
+        let (lent, bytes) = secret.withPart(8..<40) { part in (part.address(), part.revealed()) }
+        #expect(lent == start + 8 && bytes == Array(filler(64)[8..<40]))
+        // Neither wiped nor given to the next secret.
+        let next = try SecretBytes(zeroed: 32)
+        let (after, whole) = (next.address(), secret.revealed())
+        #expect(after != lent && whole == filler(64))
+    }
+
     @Test("copies a part", arguments: [0..<0, 0..<1, 0..<64, 1..<2, 31..<64, 63..<64, 64..<64])
     func part(_ range: Range<Int>) throws {
         let secret = try filler(64).secret()

@@ -20,7 +20,7 @@ struct Subject {
         guard log >= 0 else { exit(2) }
         do {
             let now = SystemClock().now
-            let store = try open(arguments[1], now)
+            let store = try open(arguments[1])
             DispatchQueue.concurrentPerform(iterations: threads) { _ in
                 do {
                     try run(store, log, now)
@@ -36,9 +36,9 @@ struct Subject {
     }
 
     /// A file, or `POSTGRES-URL REDIS-LOCATION`.
-    private static func open(_ name: String, _ now: Timestamp) throws -> any ServerStore {
+    private static func open(_ name: String) throws -> any ServerStore {
         let words = name.split(separator: " ").map(String.init)
-        guard words.count == 2, let redis = RedisLocation(words[1]) else { return try SQLiteStore(name, now: now) }
+        guard words.count == 2, let redis = RedisLocation(words[1]) else { return try SQLiteStore(name) }
         return try PostgresStore(SecretText(words[0]), redis)
     }
 

@@ -24,7 +24,8 @@ import VaultStorage
         let home = try TestHome()
         _ = try home.create()
         var settings = home.settings
-        settings.ownerStores = { KeyStores([FileKeyStore(in: $0 + "/shares")]) }
+        settings.shareStores = { .files(in: $0 + "/shares") }
+        settings.armsOwner = true
         let vault = try Vault(at: home.path, settings: settings)
         let before = opened(vault)
         try vault.unlock("right")

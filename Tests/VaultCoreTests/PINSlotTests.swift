@@ -55,7 +55,8 @@ extension PINTests {
     /// The owner's finger is armed by the passcode, whatever the PIN proves.
     @Test func armsNoFinger() throws {
         var settings = settings
-        settings.ownerStores = { KeyStores([FileKeyStore(in: $0 + "/shares")]) }
+        settings.shareStores = { .files(in: $0 + "/shares") }
+        settings.armsOwner = true
         _ = try Vault.create(at: home.path, passcode: secret("right"), settings: settings)
         let vault = try Vault(at: home.path, settings: settings)
         try vault.changePolicy(passcode: secret("right"), spending: vault.burnAttempt()) { policy in

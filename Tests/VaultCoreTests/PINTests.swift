@@ -1,12 +1,14 @@
 import Cryptography
+import Foundation
 import KeyStores
 import SecretMemory
 import TestSupport
 import Testing
-import VaultCore
 import VaultFormat
 import VaultLog
 import VaultStorage
+
+@testable import VaultCore
 
 /// A PIN under a chip that counts, beside the passcode: what opens, what is counted where, and what ends it. Against a
 /// real chip: KeyStoresTests.
@@ -55,6 +57,20 @@ import VaultStorage
         #expect(try vault.get("name") == [1])
         let events = try vault.securityLog().entries.map(\.event.name)
         #expect(events.contains("pinEnrolled"))
+    }
+
+    @Test func `a PIN, too, forgets a log key whose segment rotated away`() throws {
+        let (vault, phrase) = try create()
+        try vault.rekey(
+            passcode: secret("right"), spending: vault.burnAttempt(), newPasscode: secret("right"),
+            phrase: phrase.phrase, isNewPhrase: false)
+        try vault.finishRekey()
+        try enroll("2580", vault)
+        #expect(try #require(vault.gate.current).keys.keybag.logEpochs == [2, 1])
+        vault.lock()
+        try FileManager.default.removeItem(atPath: home.path + "/log.old")
+        try open(vault, pin: "2580")
+        #expect(try #require(vault.gate.current).keys.keybag.logEpochs == [2])
     }
 
     @Test func aCopyWithoutTheChipDoesNotOpenWithThePIN() throws {

@@ -7,7 +7,6 @@ import VaultFormat
     static let note: PendingNote = {
         var note = PendingNote()
         note.shares = [PendingNote.ChipShare(name: repeated(1, 34), object: repeated(2, 40))]
-        note.items = [PendingNote.StoredItem(store: .secretService, data: Array("name".utf8))]
         note.anchors = [PendingNote.Anchor(vault: Sample.vault, home: repeated(3, 32))]
         note.move = PendingNote.Move(from: .device, to: .owner)
         note.leaving = [ShareItemTests.named]
@@ -17,11 +16,10 @@ import VaultFormat
     }()
 
     static let covered: [UInt8] =
-        Array("HFPEND04".utf8) + [1] + counted(repeated(1, 34)) + counted(repeated(2, 40)) + [2]
-        + counted([2] + Array("name".utf8)) + [3] + counted(Sample.vault.bytes + repeated(3, 32)) + [5]
-        + counted([0, 1]) + [6] + counted([2] + ShareItemTests.named.encoded) + [7]
-        + counted([1] + ShareItemTests.chip.encoded) + [8] + counted([2] + ShareItemTests.named.encoded) + [8]
-        + counted([1] + ShareItemTests.chip.encoded)
+        Array("HFPEND05".utf8) + [1] + counted(repeated(1, 34)) + counted(repeated(2, 40)) + [2]
+        + counted(Sample.vault.bytes + repeated(3, 32)) + [3] + counted([0, 1]) + [4]
+        + counted([2] + ShareItemTests.named.encoded) + [5] + counted([1] + ShareItemTests.chip.encoded) + [6]
+        + counted([2] + ShareItemTests.named.encoded) + [6] + counted([1] + ShareItemTests.chip.encoded)
 
     private func error(_ bytes: [UInt8]) -> FormatError? {
         formatError { () throws(FormatError) in _ = try PendingNote.parse(bytes) }
@@ -30,7 +28,7 @@ import VaultFormat
     @Test func `a note is the bytes of the document`() throws {
         #expect(Self.note.covered == Self.covered)
         for tags in [[], [repeated(8, 32)], [repeated(8, 32), repeated(9, 32)]] as [[[UInt8]]] {
-            let bytes = Self.covered + [4] + counted(tags.flatMap { $0 })
+            let bytes = Self.covered + [7] + counted(tags.flatMap { $0 })
             #expect(try Self.note.encoded(tags: tags) == bytes)
             let parsed = try PendingNote.parse(bytes)
             #expect(parsed.note == Self.note && parsed.tags == tags && parsed.covered == Self.covered)
@@ -41,27 +39,27 @@ import VaultFormat
     }
 
     @Test func `entries in another order, unknown ones and too many tags are no note`() {
-        let front = Array("HFPEND04".utf8)
-        let end: [UInt8] = [4, 0, 0]
+        let front = Array("HFPEND05".utf8)
+        let end: [UInt8] = [7, 0, 0]
         #expect(error(front + end) == nil)
-        #expect(error(Array("HFPEND03".utf8) + end) == .wrongMagic)
+        #expect(error(Array("HFPEND04".utf8) + end) == .wrongMagic)
         let share = [1] + counted([1]) + counted([2])
-        let item = [2] + counted([2, 3])
-        #expect(error(front + share + item + end) == nil)
-        #expect(error(front + item + share + end) == .invalid(field: "note's order"))
+        let anchor = [2] + counted(repeated(0, 48))
+        #expect(error(front + share + anchor + end) == nil)
+        #expect(error(front + anchor + share + end) == .invalid(field: "note's order"))
         #expect(error(front + [9] + counted([]) + end) == .invalid(field: "note"))
         #expect(error(front + [0] + end) == .invalid(field: "note"))
-        #expect(error(front + [2] + counted([]) + end) == .invalid(field: "note"), "no store")
-        #expect(error(front + [2] + counted([9, 1]) + end) == .invalid(field: "note"), "an unknown store")
-        #expect(error(front + [3] + counted(repeated(0, 47)) + end) == .invalid(field: "note"))
+        #expect(error(front + [4] + counted([]) + end) == .invalid(field: "note"), "no store")
+        #expect(error(front + [4] + counted([9, 1]) + end) == .invalid(field: "note"), "an unknown store")
+        #expect(error(front + [2] + counted(repeated(0, 47)) + end) == .invalid(field: "note"))
         for move in [[0], [0, 3], [3, 0], [0, 1, 0]] as [[UInt8]] {
-            #expect(error(front + [5] + counted(move) + end) == .invalid(field: "note's move"))
+            #expect(error(front + [3] + counted(move) + end) == .invalid(field: "note's move"))
         }
-        let twice = [5] + counted([0, 1])
+        let twice = [3] + counted([0, 1])
         #expect(error(front + twice + twice + end) == .invalid(field: "note's move"))
-        #expect(error(front + [6] + counted([2]) + end) != nil)
-        #expect(error(front + [4] + counted(repeated(1, 96))) == .invalid(field: "note's tags"))
-        #expect(error(front + [4] + counted(repeated(1, 31))) == .invalid(field: "note's tags"))
+        #expect(error(front + [4] + counted([2]) + end) != nil)
+        #expect(error(front + [7] + counted(repeated(1, 96))) == .invalid(field: "note's tags"))
+        #expect(error(front + [7] + counted(repeated(1, 31))) == .invalid(field: "note's tags"))
     }
 
     @Test func `a note that would be too long is not written`() {

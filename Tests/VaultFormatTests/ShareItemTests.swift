@@ -91,23 +91,21 @@ import VaultFormat
         #expect(error(good, good.with(8, at: 0)) == .invalid(field: "slots"), "one of them at most")
     }
 
-    @Test func `a kept owner slot of version 2 names a share that can be revoked`() throws {
+    @Test func `a kept owner slot names a share that can be revoked`() throws {
         let data =
-            [2, 1] + repeated(0xE5, 32) + counted(Array("left\nright".utf8)) + counted(Self.chip.encoded)
+            [1, 1] + repeated(0xE5, 32) + counted(Array("left\nright".utf8)) + counted(Self.chip.encoded)
         let content = OwnerSlotData(Self.chip, secret: repeated(0xE5, 32), enrollment: "left\nright")
         #expect(content?.encoded == data)
         let header = try parse(slot(kind: 3, store: [1], data: data))
         #expect(header.ownerSlots.first?.shareItem == Self.chip)
         #expect(try OwnerSlotData(parsing: data) == content)
-        for count in 0..<data.count where count > 0 {
+        for count in 0..<data.count {
             #expect(error(slot(kind: 3, store: [1], data: Array(data.prefix(count)))) != nil, "\(count) bytes")
         }
         #expect(error(slot(kind: 3, store: [2], data: data)) != nil, "two stores")
         #expect(error(slot(kind: 3, store: [1], data: data, flags: 3)) != nil)
         #expect(error(slot(kind: 3, store: [1], data: data, derivation: 1)) != nil)
-        // Version 1 is kept; it has no revocable share.
-        let first = try parse(slot(kind: 3, store: [1], data: data.with(1, at: 0)))
-        #expect(first.ownerSlots.first?.shareItem == nil && first.ownerSlots.count == 1)
+        #expect(error(slot(kind: 3, store: [1], data: data.with(2, at: 0))) == .invalid(field: "owner slot"))
         #expect(OwnerSlotData(Self.chip, secret: repeated(1, 31), enrollment: "") == nil)
         #expect(
             OwnerSlotData(Self.chip, secret: repeated(1, 32), enrollment: String(repeating: "a", count: 513)) == nil)

@@ -4,7 +4,7 @@ import BetterAuthMessages
 /// absolute figures by half.
 struct ServerChange: Suite {
     static let figures = [
-        "server-change-create", "server-change-session", "server-change-stored", "server-change-access",
+        "server-change-create", "server-change-session", "server-change-access",
     ]
 
     static func measure(_ bench: Bench) throws -> [Figure] {
@@ -48,9 +48,7 @@ struct ServerChange: Suite {
                 return try server.cost(count) { _ = try server.post("/foo/bar", bodies) }
             }
         default:
-            let isStored = figure == "server-change-stored"
-            let server = try LoadServer(
-                program, ["--database", file, "--challenges", isStored ? "database" : "memory"])
+            let server = try LoadServer(program, ["--database", file])
             return { try ServerFigures.sessions(server, count).cost }
         }
     }

@@ -20,7 +20,7 @@ struct ServerEndurance: Suite {
         let path = bench.scratch.file("flat.db")
         try ServerSize.fill(path, accounts)
         let server = try LoadServer(
-            program, ["--database", path, "--new-keys", "--challenges", "database", "--example-app"])
+            program, ["--database", path, "--new-keys", "--example-app"])
         let load = try Load([server.port])
         let start = nanoseconds()
         var samples: [(second: Double, resident: Double)] = []

@@ -20,8 +20,6 @@ struct ServerFigures: Suite {
         let count = bench.options.count(1024, quick: 512)
         let memory = try LoadServer(program, ["--database", ":memory:", "--example-app"])
         let sqlite = try LoadServer(program, ["--database", bench.scratch.file("accounts.db")])
-        let challenges = try LoadServer(
-            program, ["--database", bench.scratch.file("challenges.db"), "--challenges", "database"])
         var ratios = [String: [Double]]()
         var details = [String: [Double]]()
         func note(_ name: String, _ cost: Double, _ bound: Double) {
@@ -35,7 +33,7 @@ struct ServerFigures: Suite {
                 note(name, try server.cost(count) { _ = try server.post(CreateAccount.path, bodies) }, create)
             }
             let session = bound(0, 1, 3)
-            for (name, server) in [("server-session-memory", sqlite), ("server-session-sqlite", challenges)] {
+            for (name, server) in [("server-session-memory", memory), ("server-session-sqlite", sqlite)] {
                 let (cost, _, _) = try sessions(server, count)
                 note(name, cost, session)
             }
@@ -51,7 +49,7 @@ struct ServerFigures: Suite {
             ("server-create-memory", 1.7, "an import, a verification and a signature"),
             ("server-create-sqlite", 2.5, "the same, durable"),
             ("server-session-memory", 2, "request and create: a verification and three signatures"),
-            ("server-session-sqlite", 2.3, "the same, challenges in the database"),
+            ("server-session-sqlite", 2.3, "the same, accounts in SQLite"),
             ("server-access-cold", 1.7, "an import, two verifications and a signature"),
             ("server-access-warm", 1.7, "a verification and a signature, the token known"),
         ]
@@ -162,7 +160,7 @@ struct ServerSize: Suite {
     /// Accounts that nobody signed for; the rows are as those of real ones.
     static func fill(_ path: String, _ count: Int) throws {
         let now = SystemClock().now
-        let store = try SQLiteStore(path, now: now)
+        let store = try SQLiteStore(path)
         let device = try LoadDevice()
         let signature = try device.current.sign(RawSpan())
         let pending = DispatchSemaphore(value: 4096)

@@ -160,7 +160,7 @@ final class TourChip {
 
     private func isAnswering(_ location: TPMLocation) -> Bool {
         do throws(KeyStoreError) {
-            try TPMKeyStore(at: location).probe()
+            try TPMSealing(at: location).probe()
             return true
         } catch { return false }
     }

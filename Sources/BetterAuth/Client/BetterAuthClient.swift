@@ -1,4 +1,4 @@
-internal import BetterAuthGzip
+internal import BetterAuthVerification
 public import BetterAuthMessages
 internal import SecretMemory
 

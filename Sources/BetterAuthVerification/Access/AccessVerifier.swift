@@ -1,4 +1,3 @@
-internal import BetterAuthGzip
 public import BetterAuthMessages
 
 /// Verifies access requests for a server that the auth server's tokens are meant for (protocol.md 7.13, in

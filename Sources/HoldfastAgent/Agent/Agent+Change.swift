@@ -8,15 +8,51 @@ internal import VaultStorage
 /// vault is locked, the change is over and nothing has changed.
 struct HeldChange {
     let connection: UInt64
-    let change: Request.Change
+    let change: ChangeRequest.Change
     let pending: SelfDestructSwitch
 }
 
 extension Agent {
-    func beginChange(
-        _ change: Request.Change, countdown: UInt32?, _ body: Body, _ secret: Range<Int>, _ connection: Connection
-    ) {
+    func handle(_ request: ChangeRequest, _ body: Body, _ connection: Connection) {
         forgetEndedChange()
+        if case .begin(let change, let countdown, let secret) = request {
+            return begin(change, countdown: countdown, body, secret, connection)
+        }
+        guard let held = change else {
+            if case .pending = request { return send(.change(nil), to: connection) }
+            return fail(connection, .noChangePending)
+        }
+        let pending = held.pending
+        switch request {
+        case .begin: break
+        case .pending: send(.change(PendingChange(held.change, pending)), to: connection)
+        case .cancel:
+            begin(connection) { _ in
+                guard pending.cancel() else { throw VaultError.noChangePending }
+                return ([try Packet(.done)], .rest)
+            }
+        // Only the connection of the first authentication continues the change.
+        case .confirm:
+            guard held.connection == connection.number else { return fail(connection, .noChangePending) }
+            begin(connection) { _ in
+                try pending.confirm()
+                return ([try Packet(.done)], .rest)
+            }
+        case .finish(let secret):
+            guard held.connection == connection.number else { return fail(connection, .noChangePending) }
+            begin(connection) { _ in
+                _ = try body.bytes.withPart(secret) { passcode throws(VaultError) in
+                    try pending.finish(passcode: passcode)
+                }
+                return ([try Packet(.done)], .rest)
+            }
+        }
+    }
+
+    private func begin(
+        _ change: ChangeRequest.Change, countdown: UInt32?, _ body: Body, _ secret: Range<Int>,
+        _ connection: Connection
+    ) {
         guard self.change == nil else {
             return fail(connection, VaultError(.exists, "another change of self-destruct is pending"))
         }
@@ -24,43 +60,13 @@ extension Agent {
         let pending = SelfDestructSwitch(vault: vault, countdown: .seconds(countdown ?? 0))
         self.change = HeldChange(connection: connection.number, change: change, pending: pending)
         begin(connection) { _ in
-            let passcode = try body.secret(secret)
-            try pending.begin(change == .enable ? .enable : .disable, passcode: passcode)
+            try body.bytes.withPart(secret) { passcode throws(VaultError) in
+                try pending.begin(change == .enable ? .enable : .disable, passcode: passcode)
+            }
             return ([try Packet(.change(PendingChange(change, pending)))], .rest)
         }
         // Refused before a thread accepted it: nothing is pending then, and no thread will report that.
         if case .resting = connection.stage { self.change = nil }
-    }
-
-    /// Confirms, finishes, cancels or tells of the change that is held.
-    func goOn(withChange request: Request, _ body: Body, _ connection: Connection) {
-        forgetEndedChange()
-        guard let held = change else {
-            if case .pendingChange = request { return send(.change(nil), to: connection) }
-            return fail(connection, .noChangePending)
-        }
-        let pending = held.pending
-        switch request {
-        case .pendingChange: send(.change(PendingChange(held.change, pending)), to: connection)
-        case .cancelChange:
-            begin(connection) { _ in
-                guard pending.cancel() else { throw VaultError.noChangePending }
-                return ([try Packet(.done)], .rest)
-            }
-        // Only the connection of the first authentication can continue the change.
-        case _ where held.connection != connection.number: fail(connection, .noChangePending)
-        case .confirmChange:
-            begin(connection) { _ in
-                try pending.confirm()
-                return ([try Packet(.done)], .rest)
-            }
-        case .finishChange(let secret):
-            begin(connection) { _ in
-                _ = try pending.finish(passcode: body.secret(secret))
-                return ([try Packet(.done)], .rest)
-            }
-        default: fail(connection, .noChangePending)
-        }
     }
 
     /// The change; taking it removes it here.
@@ -87,15 +93,8 @@ extension Agent {
     }
 }
 
-extension Body {
-    /// A copy of the secret in a message.
-    func secret(_ range: Range<Int>) throws(VaultError) -> SecretBytes {
-        do throws(SecretMemoryError) { return try bytes.copy(range) } catch { throw VaultError(error) }
-    }
-}
-
 extension PendingChange {
-    fileprivate init(_ change: Request.Change, _ pending: SelfDestructSwitch) {
+    fileprivate init(_ change: ChangeRequest.Change, _ pending: SelfDestructSwitch) {
         self.init(
             change: change, countdown: pending.countdown.wholeMilliseconds,
             remaining: pending.remaining?.wholeMilliseconds)

@@ -27,7 +27,7 @@ package enum IdentityOutcome: Sendable, Hashable {
 
 extension Agent {
     /// Operations that need no proof; those that do have no message.
-    func workWithIdentity(_ call: IdentityCall, _ body: Body, _ connection: Connection) {
+    func handle(_ call: IdentityCall, _ body: Body, _ connection: Connection) {
         guard let service = settings.identity else {
             return fail(connection, VaultError(.agentProtocol, "this agent does not support identities"))
         }

@@ -7,8 +7,7 @@ internal import VaultStorage
 
 // Items, tags and the trash for clients.
 extension Agent {
-    /// Begins what a message asks for.
-    func workWithItems(_ request: Request, _ connection: Connection) {
+    func handle(_ request: ItemRequest, _ connection: Connection) {
         switch request {
         case .item(let path):
             begin(connection) { [items] _, gate in
@@ -42,15 +41,14 @@ extension Agent {
                 return ([try Packet(.finished(UInt64(all.count)))], .rest)
             }
         case .tags: begin(connection) { [items] _ in (try Work.packets(of: items.tags()), .rest) }
-        case .folder(let call): work(with: call, connection)
-        default: fail(connection, VaultError(.agentProtocol, "not a request about items"))
+        case .folder(let call): handle(call, connection)
         }
     }
 
     /// Has all entries of a folder changed, after the user was asked for each that wants it.
-    private func work(with call: FolderCall, _ connection: Connection) {
+    private func handle(_ call: FolderCall, _ connection: Connection) {
         begin(connection, isOfSeveral: true) { [items] _, gate in
-            let count = try items.change(try FolderAction(call.action), seen: call.digest) {
+            let count = try items.change(FolderAction(call.action), seen: call.digest) {
                 (item, entry) throws(VaultError) in
                 guard let path = RecordPath(collection: entry.collection, name: entry.name) else { throw .noSuchRecord }
                 try gate.pass(item, path)
@@ -60,14 +58,15 @@ extension Agent {
     }
 
     /// The next part of an item that is being stored.
-    func take(_ request: Request, _ body: Body, for item: ComingItem, _ connection: Connection) {
+    func store(_ request: Request, _ body: Body, _ item: ComingItem, _ connection: Connection) {
         switch request {
-        case .data(let range):
+        case .transfer(.data(let range)):
             begin(connection) { _ in
                 try body.bytes.withBytes { bytes throws(VaultError) in try item.append(bytes.extracting(range)) }
                 return ([try Packet(.ready)], .takeItem(item))
             }
-        case .end: begin(connection) { [items] _ in ([try Packet(.finished(try item.store(in: items)))], .rest) }
+        case .transfer(.end):
+            begin(connection) { [items] _ in ([try Packet(.finished(try item.store(in: items)))], .rest) }
         default: fail(connection, VaultError(.agentProtocol, "an entry is being stored"))
         }
     }

@@ -34,7 +34,8 @@ extension Agent {
             case .release(let box):
                 guard let release = box.take() else { throw .locked }
                 try vault.unlock(release)
-            case .secret(let kind, let body, let range): try vault.unlock(kind, body.secret(range))
+            case .secret(let kind, let body, let range):
+                try body.bytes.withPart(range) { secret throws(VaultError) in try vault.unlock(kind, secret) }
             case .device(let expected): try vault.openByDevice(expecting: expected)
             }
             // The command read the rule in a header that nobody had proved yet.

@@ -7,8 +7,7 @@ internal import VaultStorage
 
 // The inbox, the security log, and the check of everything that is stored.
 extension Agent {
-    /// Begins what a message asks for.
-    func maintain(_ request: Request, _ connection: Connection) {
+    func handle(_ request: MaintenanceRequest, _ connection: Connection) {
         switch request {
         case .inbox: begin(connection) { vault in (try Work.packets(of: vault.inbox()), .rest) }
         case .acceptInbox(let acceptance):
@@ -41,7 +40,6 @@ extension Agent {
                 }
                 return (try Work.packets(of: found), .rest)
             }
-        default: fail(connection, VaultError(.agentProtocol, "not a request about the vault's state"))
         }
     }
 }

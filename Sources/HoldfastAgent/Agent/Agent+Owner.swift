@@ -14,8 +14,17 @@ extension Agent {
         let limits: AgentLock.Limits
     }
 
+    func handle(_ request: OwnerRequest, _ connection: Connection) {
+        switch request {
+        case .confirm(let step, let idle, let timeout):
+            confirm(step, settings.limits(idle: idle, timeout: timeout), connection)
+        case .status: send(.owner(ownerStatus), to: connection)
+        case .answer, .cancel: fail(connection, VaultError(.agentProtocol, "no confirmation is in progress"))
+        }
+    }
+
     /// Has a thread ask the system for its owner. One at a time: there is one sensor.
-    func confirm(_ step: OwnerStep, _ limits: AgentLock.Limits, _ connection: Connection) {
+    private func confirm(_ step: OwnerStep, _ limits: AgentLock.Limits, _ connection: Connection) {
         guard endsAt == nil, dropReason == nil, !isSleeping else { return fail(connection, .locked) }
         if lock.isUnlocked {
             let now = clock.now()
@@ -62,8 +71,7 @@ extension Agent {
             return fail(connection, VaultError(.agentProtocol, "no confirmation is in progress"))
         }
         switch request {
-        case .cancel: confirming.talk.cancellation.cancel()
-        case .answer(let range):
+        case .owner(.answer(let range)):
             guard let secret = try? body.bytes.copy(range), confirming.talk.take(secret) else {
                 return confirming.talk.cancellation.cancel()
             }
@@ -87,7 +95,7 @@ extension Agent {
         }
     }
 
-    var ownerStatus: OwnerStatus {
+    private var ownerStatus: OwnerStatus {
         let state = vault.ownerState
         return OwnerStatus(
             expiry: state.expiry, sincePasscode: state.sincePasscode,

@@ -1,9 +1,5 @@
 internal import AgentMessages
 internal import AppLockCore
-internal import DeviceOwner
-internal import Faces
-internal import Items
-internal import SecretMemory
 internal import VaultCore
 internal import VaultFormat
 internal import VaultStorage
@@ -13,18 +9,39 @@ extension Agent {
     /// Begins what a message asks for.
     func handle(_ request: Request, _ body: Body, _ connection: Connection) {
         if let reason = lock.checkTime(clock.now()) { dropKeys(because: reason) }  // before anything is said of it
-        if case .taking(let writer) = connection.stage {
-            return take(request, body, for: writer, connection)
+        switch connection.stage {
+        case .taking(let writer): return store(request, body, writer, connection)
+        case .takingItem(let item): return store(request, body, item, connection)
+        case .confirming: return answer(request, body, connection)
+        case .resting, .working, .giving, .listing: break
         }
-        if case .takingItem(let item) = connection.stage {
-            return take(request, body, for: item, connection)
+        switch request {
+        case .connection(let request): handle(request, connection)
+        case .lock(let request): handle(request, body, connection)
+        case .owner(let request): handle(request, connection)
+        case .records(let request): handle(request, connection)
+        case .transfer: fail(connection, VaultError(.agentProtocol, "no value is being stored"))
+        case .items(let request): handle(request, connection)
+        case .programs(let request): handle(request, body, connection)
+        case .leases(let request): handle(request, connection)
+        case .change(let request): handle(request, body, connection)
+        case .identity(let call): handle(call, body, connection)
+        case .maintenance(let request): handle(request, connection)
         }
-        if case .confirming = connection.stage { return answer(request, body, connection) }
+    }
+
+    private func handle(_ request: ConnectionRequest, _ connection: Connection) {
         switch request {
         case .hello:
             send(.welcome(version: Frame.version, process: processID, program: settings.program), to: connection)
         case .status: send(.status(status), to: connection)
         case .ping: send(.done, to: connection)
+        case .introduce(let introduction): connection.introduction = introduction
+        }
+    }
+
+    private func handle(_ request: LockRequest, _ body: Body, _ connection: Connection) {
+        switch request {
         case .unlock(let factor, let isRemembered, let idle, let timeout, let secret):
             wait(
                 WaitingUnlock(
@@ -40,79 +57,6 @@ extension Agent {
         case .shutDown:
             lock(for: connection)
             end()
-        case .get(let path):
-            begin(connection) { vault in try Work.give(vault.reader(for: path.name, in: path.collection), 0) }
-        case .put(let path, let replacing):
-            begin(connection) { vault in
-                let besides = path.entry.twins.compactMap(\.record)
-                let writer = try vault.writer(
-                    for: path.name, in: path.collection, replacing: replacing, besides: besides)
-                return ([try Packet(.ready)], .take(writer))
-            }
-        case .list(let collection):
-            begin(connection) { vault in ([], .list(try Work.entries(vault, in: collection))) }
-        case .remove(let path):
-            begin(connection) { vault in
-                try vault.delete(path.name, in: path.collection)
-                return ([try Packet(.done)], .rest)
-            }
-        case .move(let path, let target):
-            begin(connection) { [items] _, gate in
-                // A name is what the user is asked by: giving an item that asks another one is a use of it.
-                try items.rename(
-                    path.name, in: path.collection, to: target.name, into: target.collection, isChecked: true
-                ) { item throws(VaultError) in try gate.pass(item, path) }
-                return ([try Packet(.done)], .rest)
-            }
-        case .copy(let path, let target):
-            begin(connection) { [items] _, gate in
-                try items.copy(
-                    path.name, in: path.collection, to: target.name, into: target.collection, isChecked: true
-                ) { item throws(VaultError) in try gate.pass(item, path) }
-                return ([try Packet(.done)], .rest)
-            }
-        case .find(let query, let collection):
-            begin(connection) { [items] _ in ([], .list(try Work.found(items, query, in: collection))) }
-        case .value(let path, let label):
-            begin(connection) { [items] _, gate in (try Work.value(items, path, label, gate), .rest) }
-        case .credential(let action, let collection, let attributes):
-            begin(connection) { [items] vault, gate in
-                let store = CredentialStore(vault, items, collection: collection)
-                return (try Work.credential(store, action, body, attributes, gate), .rest)
-            }
-        case .introduce(let introduction): connection.introduction = introduction
-        case .lease, .leases, .revoke: workWithLeases(request, connection)
-        case .item, .putItem, .discard, .trash, .restore, .emptyTrash, .tags, .folder:
-            workWithItems(request, connection)
-        case .inbox, .acceptInbox, .rejectInbox, .securityLog, .verify: maintain(request, connection)
-        case .serveSSH:
-            do throws(VaultError) {
-                let path = Array(try serveSSH().utf8)
-                send(.notice(String(decoding: path, as: UTF8.self)), to: connection)
-                send(.done, to: connection)
-            } catch { fail(connection, error) }
-        case .serveSecrets:
-            do throws(VaultError) {
-                try serveSecrets()
-                send(.done, to: connection)
-            } catch { fail(connection, error) }
-        case .importSSH(let path, let key):
-            begin(connection) { [items] _ in
-                let line = try body.bytes.withBytes { bytes in
-                    try SSHIdentities(items).add(bytes.extracting(key), as: path.name, in: path.collection)
-                }
-                return ([try Packet(.notice(line)), try Packet(.done)], .rest)
-            }
-        case .beginChange(let change, let countdown, let secret):
-            beginChange(change, countdown: countdown, body, secret, connection)
-        case .confirmChange, .finishChange, .cancelChange, .pendingChange:
-            goOn(withChange: request, body, connection)
-        case .confirm(let step, let idle, let timeout):
-            confirm(step, settings.limits(idle: idle, timeout: timeout), connection)
-        case .owner: send(.owner(ownerStatus), to: connection)
-        case .identity(let call): workWithIdentity(call, body, connection)
-        case .answer, .cancel: fail(connection, VaultError(.agentProtocol, "no confirmation is in progress"))
-        case .data, .end: fail(connection, VaultError(.agentProtocol, "no value is being stored"))
         }
     }
 
@@ -124,19 +68,6 @@ extension Agent {
             process: processID, isUnlocked: lock.isUnlocked,
             locksIn: lock.due.map { $0.milliseconds(since: now) ?? 0 }, connections: UInt32(connections.count),
             locks: lock.locks)
-    }
-
-    /// The next part of a value that is being stored. Each is answered, so that an error is met at once.
-    private func take(_ request: Request, _ body: Body, for writer: ValueWriter, _ connection: Connection) {
-        switch request {
-        case .data(let range):
-            begin(connection) { _ in
-                try body.bytes.withBytes { try writer.append($0.extracting(range)) }
-                return ([try Packet(.ready)], .take(writer))
-            }
-        case .end: begin(connection) { _ in ([try Packet(.finished(try writer.finish()))], .rest) }
-        default: fail(connection, VaultError(.agentProtocol, "a value is being stored"))
-        }
     }
 
     /// Has a thread work for a client, while the lock is open.

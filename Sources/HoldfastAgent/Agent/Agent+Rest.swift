@@ -45,7 +45,7 @@ extension Agent {
         guard !connections.isEmpty else { return end() }
         restsSince = nil
         do throws(VaultError) {
-            let next = try LocalSocket.listen(in: folder, name: socketName)
+            let next = try folder.listen(socketName)
             close(listener)
             listener = next
             HomeClaim.say(F_RDLCK, vault.home.descriptor)

@@ -149,7 +149,7 @@ package final class Agent {
         socketName = try Profile(home: vault.home.descriptor).socketName
         // Only the process with the claim gets here, so an existing socket belongs to a dead agent.
         if try folder.holds(socketName) { folder.remove(socketName) }
-        listener = try LocalSocket.listen(in: folder, name: socketName)
+        listener = try folder.listen(socketName)
         lock = AgentLock(limits: settings.limits(idle: nil, timeout: nil))
         watch = settings.watch.map { SessionWatch($0) }
         vault.loadKeptOwner()

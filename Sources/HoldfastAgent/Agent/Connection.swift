@@ -206,13 +206,10 @@ final class Connection {
             parsed = try unsafe Frame(parsing: head.span.bytes)
             try parsed.expectRequest()
         } catch { throw VaultError(error) }
-        if takesData {
-        } else if parsed.kind == Request.Kind.data.rawValue {
+        if !takesData, parsed.kind == TransferRequest.Kind.data.rawValue {
             throw VaultError(.agentProtocol, "a piece of a value that nobody takes")
         }
-        do throws(SecretMemoryError) { body = try SecretBytes(zeroed: parsed.bodySize) } catch {
-            throw VaultError(error)
-        }
+        body = try secretMemory(SecretBytes(zeroed: parsed.bodySize))
         frame = parsed
     }
 

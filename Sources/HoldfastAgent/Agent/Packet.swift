@@ -1,5 +1,6 @@
 internal import AgentMessages
 internal import SecretMemory
+internal import SystemCalls
 internal import VaultCore
 internal import VaultStorage
 

@@ -63,7 +63,7 @@ enum Work {
     }
 
     static func credential(
-        _ store: CredentialStore, _ action: Request.CredentialAction, _ body: Body, _ attributes: Range<Int>,
+        _ store: CredentialStore, _ action: ProgramRequest.CredentialAction, _ body: Body, _ attributes: Range<Int>,
         _ gate: Gate
     ) throws -> [Packet] {
         try body.bytes.withBytes { bytes in

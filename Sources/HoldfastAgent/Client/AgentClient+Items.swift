@@ -13,7 +13,7 @@ extension AgentClient {
     }
 
     private borrowing func readItem(_ path: RecordPath) throws(VaultError) -> Item {
-        try send(.item(path))
+        try send(.items(.item(path)))
         guard case .item(let head) = try receiveReply(), head.size <= UInt32(ItemLimits.size) else { throw .unexpected }
         var bytes = SecretBuffer(limit: Int(head.size))
         var isFinished = false
@@ -46,32 +46,32 @@ extension AgentClient {
     package borrowing func put(
         _ item: borrowing Item, as path: RecordPath, replacing: UInt64?
     ) throws(VaultError) {
-        try send(.putItem(path, replacing: replacing))
+        try send(.items(.putItem(path, replacing: replacing)))
         try item.withBytes { bytes throws(VaultError) in
             var start = 0
             while true {
                 guard case .ready = try receiveReply() else { throw VaultError.unexpected }
                 guard start < bytes.byteCount else { return }
                 let end = min(start + Frame.longestPiece, bytes.byteCount)
-                try send(.data(0..<end - start), payload: bytes.extracting(start..<end))
+                try send(.transfer(.data(0..<end - start)), payload: bytes.extracting(start..<end))
                 start = end
             }
         }
-        try send(.end)
+        try send(.transfer(.end))
         guard case .finished = try receiveReply() else { throw .unexpected }
     }
 
     /// - Returns: Whether it is in the trash.
     /// - Throws: As `ItemStore.discard`.
     package borrowing func discard(_ path: RecordPath, seconds: UInt32) throws(VaultError) -> Bool {
-        try send(.discard(path, seconds: seconds))
+        try send(.items(.discard(path, seconds: seconds)))
         guard case .finished(let count) = try receiveReply(), count <= 1 else { throw .unexpected }
         return count == 1
     }
 
     /// What is in the trash, the latest first.
     package borrowing func trash() throws(VaultError) -> [TrashEntry] {
-        try send(.trash)
+        try send(.items(.trash))
         var all: [TrashEntry] = []
         while true {
             switch try receiveReply() {
@@ -86,21 +86,21 @@ extension AgentClient {
 
     /// - Throws: As `ItemStore.restore`.
     package borrowing func restore(_ key: TrashKey, as path: RecordPath?) throws(VaultError) {
-        try waiting { agent throws(VaultError) in try agent.expectDone(.restore(key, path)) }
+        try waiting { agent throws(VaultError) in try agent.expectDone(.items(.restore(key, path))) }
     }
 
     /// - Parameter key: All of it when nil.
     /// - Returns: How many were removed.
     /// - Throws: As `ItemStore.emptyTrash`.
     package borrowing func emptyTrash(_ key: TrashKey?) throws(VaultError) -> UInt64 {
-        try send(.emptyTrash(key))
+        try send(.items(.emptyTrash(key)))
         guard case .finished(let count) = try receiveReply() else { throw .unexpected }
         return count
     }
 
     /// The tags in use.
     package borrowing func tags() throws(VaultError) -> [String] {
-        try send(.tags)
+        try send(.items(.tags))
         var all: [String] = []
         while true {
             switch try receiveReply() {

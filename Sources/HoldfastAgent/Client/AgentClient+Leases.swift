@@ -15,7 +15,7 @@ extension AgentClient {
         introduction.display = AgentClient.variable("DISPLAY")
         introduction.waylandDisplay = AgentClient.variable("WAYLAND_DISPLAY")
         introduction.terminalType = AgentClient.variable("TERM")
-        try send(.introduce(introduction))
+        try send(.connection(.introduce(introduction)))
     }
 
     private static func variable(_ name: String) -> String {
@@ -26,12 +26,12 @@ extension AgentClient {
     /// Has the user asked whether this program may use an item, or items with a tag, until the vault locks or for some seconds.
     /// - Throws: `notAllowed`; `locked`; what reading the item throws.
     package borrowing func lease(_ target: LeasedName, seconds: UInt32?) throws(VaultError) {
-        try waiting { agent throws(VaultError) in try agent.expectDone(.lease(target, seconds: seconds)) }
+        try waiting { agent throws(VaultError) in try agent.expectDone(.leases(.lease(target, seconds: seconds))) }
     }
 
     /// The leases, in the order in which they were given.
     package borrowing func leases() throws(VaultError) -> [LeaseEntry] {
-        try send(.leases)
+        try send(.leases(.list))
         var all: [LeaseEntry] = []
         while true {
             switch try receiveReply() {
@@ -47,7 +47,7 @@ extension AgentClient {
     /// Ends one lease, or all.
     /// - Returns: How many.
     package borrowing func revoke(_ number: UInt64?) throws(VaultError) -> UInt64 {
-        try send(.revoke(number))
+        try send(.leases(.revoke(number)))
         guard case .finished(let count) = try receiveReply() else { throw .unexpected }
         return count
     }

@@ -8,7 +8,7 @@ package import VaultStorage
 extension AgentClient {
     /// What waits in the inbox, by name.
     package borrowing func inbox() throws(VaultError) -> [Vault.InboxItem] {
-        try send(.inbox)
+        try send(.maintenance(.inbox))
         var all: [Vault.InboxItem] = []
         while true {
             switch try receiveReply() {
@@ -30,7 +30,7 @@ extension AgentClient {
     /// - Returns: Where it is now.
     /// - Throws: As `Vault.confirm`.
     package borrowing func accept(_ acceptance: Acceptance) throws(VaultError) -> (name: String, collection: String) {
-        try send(.acceptInbox(acceptance))
+        try send(.maintenance(.acceptInbox(acceptance)))
         guard case .texts(let place) = try receiveReply(), place.count == 2,
             case .finished(2) = try receiveReply()
         else { throw .unexpected }
@@ -38,7 +38,9 @@ extension AgentClient {
     }
 
     /// - Throws: As `Vault.reject`.
-    package borrowing func reject(_ name: String) throws(VaultError) { try expectDone(.rejectInbox(name)) }
+    package borrowing func reject(_ name: String) throws(VaultError) {
+        try expectDone(.maintenance(.rejectInbox(name)))
+    }
 
     /// - Throws: As `Vault.securityLog`.
     package borrowing func securityLog() throws(VaultError) -> SecurityLogReport {
@@ -46,7 +48,7 @@ extension AgentClient {
     }
 
     private borrowing func receiveLog() throws(VaultError) -> SecurityLogReport {
-        try send(.securityLog)
+        try send(.maintenance(.securityLog))
         var entries: [SecurityLogEntry] = []
         var findings: [SecurityLogFinding] = []
         var notes: [String] = []
@@ -75,7 +77,7 @@ extension AgentClient {
     private borrowing func receiveVerification(
         _ progress: (_ done: Int, _ total: Int) -> Void
     ) throws(VaultError) -> Vault.Verification {
-        try send(.verify)
+        try send(.maintenance(.verify))
         var result = Vault.Verification()
         while true {
             switch try receiveReply() {

@@ -32,7 +32,7 @@ package struct AgentClient: ~Copyable {
         var found: Int32?
         try SocketFolder.find(runtime: runtime, home: folder) { place throws(VaultError) in
             guard try place.holds(name) else { return false }
-            found = try LocalSocket.connect(in: place, name: name, patience: AgentClient.patience)
+            found = try place.connect(name, patience: AgentClient.patience)
             return found != nil
         }
         guard let found else { return nil }
@@ -57,12 +57,18 @@ package struct AgentClient: ~Copyable {
 
     deinit { close(socket) }
 
+    /// Whether the agent is still there. Between two requests it says nothing but that it closes this connection.
+    package var isConnected: Bool {
+        var waiting = pollfd(fd: socket, events: Int16(POLLIN), revents: 0)
+        return unsafe poll(&waiting, 1, 0) == 0
+    }
+
     /// Seconds that the agent may take from now on.
     borrowing func setPatience(_ seconds: Int) { LocalSocket.setPatience(socket, seconds: seconds) }
 
     /// What the agent says of itself.
     package borrowing func status() throws(VaultError) -> AgentStatus {
-        try send(.status)
+        try send(.connection(.status))
         guard case .status(let status) = try receiveReply() else { throw .unexpected }
         return status
     }
@@ -77,7 +83,7 @@ package struct AgentClient: ~Copyable {
 
     /// Version of the protocol, process and program of the agent.
     package borrowing func hello() throws(VaultError) -> (version: UInt8, process: UInt32, program: String) {
-        try send(.hello(version: Frame.version))
+        try send(.connection(.hello(version: Frame.version)))
         guard case .welcome(let version, let process, let program) = try receiveReply() else { throw .unexpected }
         return (version, process, program)
     }
@@ -94,8 +100,9 @@ package struct AgentClient: ~Copyable {
     ) throws(VaultError) -> UInt64? {
         LocalSocket.setPatience(socket, seconds: AgentClient.unlockPatience)
         defer { LocalSocket.setPatience(socket, seconds: AgentClient.patience) }
-        let request = Request.unlock(
-            factor, isRemembered: isRemembered, idle: idle, timeout: timeout, secret: 0..<secret.count)
+        let request = Request.lock(
+            .unlock(
+                factor, isRemembered: isRemembered, idle: idle, timeout: timeout, secret: 0..<secret.count))
         try secret.withBytes { bytes throws(VaultError) in
             try send(request, payload: bytes, handedOver: handedOver)
         }
@@ -109,7 +116,7 @@ package struct AgentClient: ~Copyable {
     package borrowing func openUnasked(idle: UInt32? = nil, timeout: UInt32? = nil) throws(VaultError) -> UInt64? {
         LocalSocket.setPatience(socket, seconds: AgentClient.unlockPatience)
         defer { LocalSocket.setPatience(socket, seconds: AgentClient.patience) }
-        try send(.open(idle: idle, timeout: timeout))
+        try send(.lock(.open(idle: idle, timeout: timeout)))
         guard case .unlocked(let locksIn) = try receiveReply() else { throw .unexpected }
         return locksIn
     }
@@ -166,7 +173,7 @@ package struct AgentClient: ~Copyable {
     ) throws -> UInt64? {
         LocalSocket.setPatience(socket, seconds: AgentClient.unlockPatience)
         defer { LocalSocket.setPatience(socket, seconds: AgentClient.patience) }
-        try send(.confirm(step, idle: idle, timeout: timeout))
+        try send(.owner(.confirm(step, idle: idle, timeout: timeout)))
         while true {
             switch try receiveReply() {
             case .guidance(let guidance): conversation.show(guidance)
@@ -174,10 +181,10 @@ package struct AgentClient: ~Copyable {
                 let answer = try conversation.ask(prompt)
                 guard prompt.needsAnswer else { continue }
                 switch consume answer {
-                case .none: try send(.cancel)
+                case .none: try send(.owner(.cancel))
                 case .some(let secret):
                     try secret.withBytes { bytes throws(VaultError) in
-                        try send(.answer(secret: 0..<bytes.byteCount), payload: bytes)
+                        try send(.owner(.answer(secret: 0..<bytes.byteCount)), payload: bytes)
                     }
                 }
             case .unlocked(let locksIn): return locksIn
@@ -188,27 +195,27 @@ package struct AgentClient: ~Copyable {
 
     /// What the agent knows of confirmations.
     package borrowing func owner() throws(VaultError) -> OwnerStatus {
-        try send(.owner)
+        try send(.owner(.status))
         guard case .owner(let status) = try receiveReply() else { throw .unexpected }
         return status
     }
 
     /// Locks; the keys are gone when it returns.
-    package borrowing func lock() throws(VaultError) { try expectDone(.lock) }
+    package borrowing func lock() throws(VaultError) { try expectDone(.lock(.lock)) }
 
     /// Locks and ends the agent.
-    package borrowing func shutDown() throws(VaultError) { try expectDone(.shutDown) }
+    package borrowing func shutDown() throws(VaultError) { try expectDone(.lock(.shutDown)) }
 
     /// Asks for a sign of life.
-    package borrowing func ping() throws(VaultError) { try expectDone(.ping) }
+    package borrowing func ping() throws(VaultError) { try expectDone(.connection(.ping)) }
 
     /// Begins a change of self-destruct, which the agent holds for as long as this connection lasts.
     /// - Parameter countdown: Seconds; the vault's rules may ask for more.
     /// - Throws: As ``AppLockCore/SelfDestructSwitch/begin(_:passcode:)``; `locked` while the agent is.
     package borrowing func begin(
-        _ change: Request.Change, countdown: UInt32?, passcode: borrowing SecretBytes
+        _ change: ChangeRequest.Change, countdown: UInt32?, passcode: borrowing SecretBytes
     ) throws(VaultError) -> PendingChange {
-        let request = Request.beginChange(change, countdown: countdown, secret: 0..<passcode.count)
+        let request = Request.change(.begin(change, countdown: countdown, secret: 0..<passcode.count))
         LocalSocket.setPatience(socket, seconds: AgentClient.unlockPatience)
         defer { LocalSocket.setPatience(socket, seconds: AgentClient.patience) }
         try passcode.withBytes { bytes throws(VaultError) in try send(request, payload: bytes) }
@@ -218,7 +225,7 @@ package struct AgentClient: ~Copyable {
 
     /// Starts its countdown.
     /// - Throws: `notPending` when it has ended meanwhile.
-    package borrowing func confirmChange() throws(VaultError) { try expectDone(.confirmChange) }
+    package borrowing func confirmChange() throws(VaultError) { try expectDone(.change(.confirm)) }
 
     /// Authenticates again and writes it.
     /// - Throws: As ``AppLockCore/SelfDestructSwitch/finish(passcode:)``.
@@ -226,38 +233,38 @@ package struct AgentClient: ~Copyable {
         LocalSocket.setPatience(socket, seconds: AgentClient.unlockPatience)
         defer { LocalSocket.setPatience(socket, seconds: AgentClient.patience) }
         try passcode.withBytes { bytes throws(VaultError) in
-            try send(.finishChange(secret: 0..<bytes.byteCount), payload: bytes)
+            try send(.change(.finish(secret: 0..<bytes.byteCount)), payload: bytes)
         }
         guard case .done = try receiveReply() else { throw .unexpected }
     }
 
     /// Cancels the pending change, whichever client began it.
     /// - Throws: `notPending` when none is.
-    package borrowing func cancelChange() throws(VaultError) { try expectDone(.cancelChange) }
+    package borrowing func cancelChange() throws(VaultError) { try expectDone(.change(.cancel)) }
 
     /// The change that is pending, nil when none is.
     package borrowing func pendingChange() throws(VaultError) -> PendingChange? {
-        try send(.pendingChange)
+        try send(.change(.pending))
         guard case .change(let pending) = try receiveReply() else { throw .unexpected }
         return pending
     }
 
     /// - Throws: As `ItemStore.rename`.
     package borrowing func move(_ path: RecordPath, to target: RecordPath) throws(VaultError) {
-        try waiting { agent throws(VaultError) in try agent.expectDone(.move(path, to: target)) }
+        try waiting { agent throws(VaultError) in try agent.expectDone(.records(.move(path, to: target))) }
     }
 
     /// - Throws: As `ItemStore.copy`.
     package borrowing func copy(_ path: RecordPath, to target: RecordPath) throws(VaultError) {
-        try waiting { agent throws(VaultError) in try agent.expectDone(.copy(path, to: target)) }
+        try waiting { agent throws(VaultError) in try agent.expectDone(.records(.copy(path, to: target))) }
     }
 
     /// Removes a record.
-    package borrowing func remove(_ path: RecordPath) throws(VaultError) { try expectDone(.remove(path)) }
+    package borrowing func remove(_ path: RecordPath) throws(VaultError) { try expectDone(.records(.remove(path))) }
 
     /// Lends a value piece by piece. After an error the pieces before are genuine, but not all there is.
     package borrowing func get(_ path: RecordPath, _ body: (RawSpan) throws -> Void) throws {
-        try send(.get(path))
+        try send(.records(.get(path)))
         var total: UInt64 = 0
         var isFinished = false
         while !isFinished {
@@ -282,7 +289,7 @@ package struct AgentClient: ~Copyable {
             throw VaultError(.invalidName, "no entry has this name")
         }
         return try waiting { agent throws in
-            try agent.send(.value(path, label: reference.field))
+            try agent.send(.records(.value(path, label: reference.field)))
             return try agent.receiveValue()
         }
     }
@@ -291,10 +298,10 @@ package struct AgentClient: ~Copyable {
     /// - Returns: The lines for git; empty for an action without an answer, and where nothing is stored.
     /// - Throws: As `CredentialStore`.
     package borrowing func credential(
-        _ action: Request.CredentialAction, collection: String, _ attributes: borrowing SecretBytes
+        _ action: ProgramRequest.CredentialAction, collection: String, _ attributes: borrowing SecretBytes
     ) throws -> SecretBytes {
         try attributes.withBytes { bytes throws(VaultError) in
-            let request = Request.credential(action, collection: collection, attributes: 0..<bytes.byteCount)
+            let request = Request.programs(.credential(action, collection: collection, attributes: 0..<bytes.byteCount))
             try send(request, payload: bytes)
         }
         return try waiting { agent throws in try agent.receiveValue() }
@@ -303,13 +310,13 @@ package struct AgentClient: ~Copyable {
     /// Has the agent serve SSH programs.
     /// - Returns: The path of its socket, for `SSH_AUTH_SOCK`.
     package borrowing func serveSSH() throws(VaultError) -> String {
-        try send(.serveSSH)
+        try send(.programs(.serveSSH))
         return try receiveNotice()
     }
 
     /// Has the agent be the Secret Service of the user's session.
     package borrowing func serveSecrets() throws(VaultError) {
-        try send(.serveSecrets)
+        try send(.programs(.serveSecrets))
         guard case .done = try receiveReply() else { throw .unexpected }
     }
 
@@ -320,7 +327,7 @@ package struct AgentClient: ~Copyable {
         _ path: RecordPath, key: borrowing SecretBytes
     ) throws(VaultError) -> String {
         try key.withBytes { bytes throws(VaultError) in
-            try send(.importSSH(path, key: 0..<bytes.byteCount), payload: bytes)
+            try send(.programs(.importSSH(path, key: 0..<bytes.byteCount)), payload: bytes)
         }
         return try receiveNotice()
     }
@@ -333,14 +340,14 @@ package struct AgentClient: ~Copyable {
 
     /// A value of one message at most.
     private borrowing func receiveValue() throws -> SecretBytes {
-        var value = try LocalBytes.secret(0)
+        var value = try secretMemory(SecretBytes(zeroed: 0))
         while true {
             var isFinished = false
             try receive { reply, bytes in
                 switch reply {
                 case .piece(let range):
                     guard value.count == 0 else { throw VaultError.unexpected }
-                    value = try LocalBytes.copy(bytes.extracting(range))
+                    value = try secretMemory(SecretBytes(copying: bytes.extracting(range)))
                 case .finished(let count):
                     guard count == UInt64(value.count) else { throw VaultError.unexpected }
                     isFinished = true
@@ -358,33 +365,30 @@ package struct AgentClient: ~Copyable {
     package borrowing func put(
         _ path: RecordPath, replacing: Bool, from source: (inout MutableRawSpan) throws -> Int
     ) throws -> UInt64 {
-        try send(.put(path, replacing: replacing))
-        var piece: SecretBytes
-        do throws(SecretMemoryError) { piece = try SecretBytes(zeroed: Frame.longestPiece) } catch {
-            throw VaultError(error)
-        }
+        try send(.records(.put(path, replacing: replacing)))
+        var piece = try secretMemory(SecretBytes(zeroed: Frame.longestPiece))
         while true {
             guard case .ready = try receiveReply() else { throw VaultError.unexpected }
             let count = try piece.withMutableBytes { bytes in min(try source(&bytes), bytes.byteCount) }
             if count <= 0 { break }
             try piece.withBytes { bytes throws(VaultError) in
-                try send(.data(0..<count), payload: bytes.extracting(0..<count))
+                try send(.transfer(.data(0..<count)), payload: bytes.extracting(0..<count))
             }
         }
-        try send(.end)
+        try send(.transfer(.end))
         guard case .finished(let total) = try receiveReply() else { throw VaultError.unexpected }
         return total
     }
 
     /// The records of one collection, or of all.
     package borrowing func list(_ collection: String?) throws(VaultError) -> [Vault.RecordInfo] {
-        try send(.list(collection: collection))
+        try send(.records(.list(collection: collection)))
         return try receiveRecords().map(AgentClient.info)
     }
 
     /// The records that have all words of a query, the best first, with what they are; all for an empty one.
     package borrowing func find(_ query: String, in collection: String?) throws(VaultError) -> [RecordEntry] {
-        try send(.find(query, collection: collection))
+        try send(.records(.find(query, collection: collection)))
         return try receiveRecords()
     }
 
@@ -445,7 +449,7 @@ extension AgentClient {
 
     /// Lends an answer and its body. An answer that tells of a failure is thrown.
     borrowing func receive<R>(_ body: (Reply, RawSpan) throws -> R) throws -> R {
-        var head = try LocalBytes.secret(Frame.size)
+        var head = try secretMemory(SecretBytes(zeroed: Frame.size))
         try fill(&head)
         let frame = try head.withBytes { bytes throws(VaultError) in
             do throws(MessageError) {
@@ -454,7 +458,7 @@ extension AgentClient {
                 return frame
             } catch { throw VaultError(error) }
         }
-        var content = try LocalBytes.secret(frame.bodySize)
+        var content = try secretMemory(SecretBytes(zeroed: frame.bodySize))
         try fill(&content)
         return try content.withBytes { bytes in
             let reply: Reply
@@ -477,16 +481,6 @@ extension AgentClient {
                 }
             }
         }
-    }
-}
-
-enum LocalBytes {
-    static func copy(_ bytes: RawSpan) throws(VaultError) -> SecretBytes {
-        do throws(SecretMemoryError) { return try SecretBytes(copying: bytes) } catch { throw VaultError(error) }
-    }
-
-    static func secret(_ count: Int) throws(VaultError) -> SecretBytes {
-        do throws(SecretMemoryError) { return try SecretBytes(zeroed: count) } catch { throw VaultError(error) }
     }
 }
 

@@ -1,6 +1,7 @@
 internal import AgentMessages
 internal import Items
 internal import VaultCore
+internal import VaultFormat
 internal import VaultStorage
 
 /// A client whose work stopped at something that the user is asked for.
@@ -81,8 +82,7 @@ extension Agent {
         endSecretPrompt(number, isDismissed: true)
     }
 
-    /// Begins what a message asks for.
-    func workWithLeases(_ request: Request, _ connection: Connection) {
+    func handle(_ request: LeasingRequest, _ connection: Connection) {
         switch request {
         case .lease(.item(let path), let seconds):
             begin(connection, wanted: seconds) { [items] _, gate in
@@ -98,7 +98,7 @@ extension Agent {
                 try gate.pass(Gate.Closed(target: .tag(tag), rule: .untilLock, tags: [], name: tag))
                 return ([try Packet(.done)], .rest)
             }
-        case .leases:
+        case .list:
             let now = clock.now()
             leases.expire(now)
             guard let packets = try? Work.packets(of: leases.leases.compactMap { LeaseEntry($0, now) }) else {
@@ -107,7 +107,6 @@ extension Agent {
             for packet in packets { connection.append(packet) }
             flush(connection)
         case .revoke(let number): send(.finished(UInt64(leases.revoke(number, clock.now()))), to: connection)
-        default: fail(connection, VaultError(.agentProtocol, "not a request about leases"))
         }
     }
 }

@@ -39,7 +39,7 @@ package struct ProcessStat: Sendable, Hashable {
     }
 
     /// Nil when there is no such process, or none any more, or no /proc.
-    init?(of process: Int32) {
+    package init?(of process: Int32) {
         let file = unsafe open("/proc/\(process)/stat", O_RDONLY | O_CLOEXEC)
         guard file >= 0 else { return nil }
         defer { close(file) }

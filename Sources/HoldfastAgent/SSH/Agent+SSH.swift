@@ -29,7 +29,7 @@ extension Agent {
                 "the path of the SSH socket, \(parent)/\(name), is too long; it is short where XDG_RUNTIME_DIR is set")
         }
         if try folder.holds(name) { folder.remove(name) }
-        let listener = try LocalSocket.listen(in: folder, name: name)
+        let listener = try folder.listen(name)
         let face = SSHFace(listener: listener, path: "\(parent)/\(name)", socketName: name)
         ssh = face
         return face.path

@@ -14,23 +14,8 @@ struct Peer: Sendable, Hashable {
 
     /// Nil when the kernel does not say.
     init?(_ descriptor: Int32) {
-        #if os(Linux) && !canImport(Darwin)
-        // struct ucred: process, user, group. It is GNU's own and does not import.
-        var credentials: [Int32] = [0, -1, -1]
-        var size = socklen_t(credentials.count * 4)
-        guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_PEERCRED, &credentials, &size) == 0, size == 12 else {
-            return nil
-        }
-        self.init(process: credentials[0], user: UInt32(bitPattern: credentials[1]))
-        #else
-        var (user, group) = (uid_t.max, gid_t.max)
-        guard unsafe getpeereid(descriptor, &user, &group) == 0 else { return nil }
-        process = 0
-        self.user = user
-        start = nil
-        program = nil
-        path = nil
-        #endif
+        guard let (process, user) = LocalSocket.peer(descriptor) else { return nil }
+        self.init(process: process, user: user)
     }
 
     init(process: Int32, user: UInt32) {

@@ -113,6 +113,27 @@ struct SocketFolder: ~Copyable {
         unsafe unlinkat(home, SocketFolder.nameInHome, AT_REMOVEDIR)
     }
 
+    /// A listening socket that only its user can open.
+    borrowing func listen(_ name: String) throws(VaultError) -> Int32 {
+        do throws(SystemError) {
+            let listener = try LocalSocket.listen(address(name), backlog: 128)
+            LocalSocket.setNonBlocking(listener)
+            return listener
+        } catch { throw .system("making a socket in \(shown)", error.number) }
+    }
+
+    /// Nil if nothing listens there.
+    /// - Parameter patience: Seconds that a call may wait for the other side.
+    borrowing func connect(_ name: String, patience: Int) throws(VaultError) -> Int32? {
+        do throws(SystemError) { return try LocalSocket.connect(address(name), patience: patience) } catch {
+            switch error.number {
+            case ECONNREFUSED, ENOENT: return nil
+            case EAGAIN, EINTR: throw .unavailable("the agent does not accept connections")
+            default: throw .system("connecting to the agent", error.number)
+            }
+        }
+    }
+
     /// A path of the socket that fits into an address, whatever the folder's own length: 108 bytes are all there is.
-    borrowing func address(_ name: String) -> String { "/proc/self/fd/\(descriptor)/\(name)" }
+    private borrowing func address(_ name: String) -> String { "/proc/self/fd/\(descriptor)/\(name)" }
 }

@@ -82,7 +82,7 @@ private func addItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
             guard template.kind == .note, asked.extent == .lines, arguments[Options.secretDescriptor] == nil,
                 item.fields.isEmpty
             else { continue }
-            throw .failure("cancelled", "nothing was written; nothing was added")
+            throw .failure(.cancelled, "nothing was written; nothing was added")
         }
         if asked.label == ItemTemplate.notes.label, asked.extent == .lines {
             try vaultCall { try item.setNotes(value) }
@@ -159,7 +159,7 @@ private func addOpenFields(_ arguments: Arguments, to item: inout Item) throws(C
             do throws(CommandError) {
                 try vaultCall { try item.add(kind, String(parts[0]), SecretBytes(utf8: String(parts[1]))) }
             } catch {
-                guard kind == .date, error.code == VaultError.Code.invalidItem.description else { throw error }
+                guard kind == .date, error.code == .invalidItem else { throw error }
                 throw .usage("\(option.option.synopsis): a date looks like 2031-12-24 or 2031-12")
             }
         }
@@ -172,11 +172,11 @@ private func addOpenFields(_ arguments: Arguments, to item: inout Item) throws(C
 /// Stores a file under the last part of its path, in place of one of this name.
 func attach(_ path: String, to item: inout Item) throws(CommandError) {
     let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY)
-    guard descriptor >= 0 else { throw .failure("input", "\(Escaping.name(path)): \(SystemError.last)") }
+    guard descriptor >= 0 else { throw .failure(.input, "\(Escaping.name(path)): \(SystemError.last)") }
     defer { close(descriptor) }
     var status = stat()
     guard unsafe fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-        throw .failure("input", "\(Escaping.name(path)): not a regular file")
+        throw .failure(.input, "\(Escaping.name(path)): not a regular file")
     }
     let content = try ValueInput.rest(of: descriptor)
     let name = path.split(separator: "/").last.map(String.init) ?? path

@@ -37,7 +37,7 @@ extension Command {
                 if let (_, found) = try? Unlocking.found(arguments) { IdleTime.tellCut(try? found.get(), arguments) }
             }
             settings.pinentry = try pinentry(arguments)
-            settings.vault.ownerStores = { KeyStores(folder: $0 + "/shares") }
+            settings.vault.armsOwner = true
             try vaultCall { try AgentLaunch.run(settings, reporting: arguments[Options.report]) }
             return .done
         })

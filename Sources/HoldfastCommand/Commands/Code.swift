@@ -65,7 +65,7 @@ private func codeField(of item: borrowing Item, _ label: String?) throws(Command
     if let label { field = try item.named(label) } else { field = item.field(.oneTimeCode) }
     guard let field, field.kind == .oneTimeCode else {
         throw CommandError(
-            .notFound, code: "noOneTimeCode",
+            .notFound, code: .noOneTimeCode,
             label == nil ? "this entry has no one-time code" : "this field is no one-time code",
             advice: "holdfast edit NAME adds a field with kind otp")
     }
@@ -87,7 +87,7 @@ private func code(
         let field = try codeField(of: item, field.label)
         let code = try OneTimeCode.read(field, of: item)
         guard case .counter(let number) = code.moment else {
-            throw .failure(VaultError.Code.busy.description, "the one-time code was changed; try again")
+            throw .failure(.busy, "the one-time code was changed; try again")
         }
         let next = try CodeAndNext.of(code)
         try vaultCall {
@@ -97,7 +97,7 @@ private func code(
         }
         shown = ShownCode(code: next.digits, remaining: nil, counter: number)
     }
-    guard let shown = shown.take() else { throw .failure("unexpected", "no code was computed") }
+    guard let shown = shown.take() else { throw .failure(.unexpected, "no code was computed") }
     return shown
 }
 

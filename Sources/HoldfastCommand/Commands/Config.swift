@@ -87,12 +87,12 @@ extension ConfigurationFile {
     /// In place of the one that is there, whole or not at all; a link stays a link.
     fileprivate static func write(_ file: ConfigurationFile, to path: String) throws(CommandError) {
         let bytes = Array(file.text.utf8)
-        guard bytes.count <= Defaults.limit else { throw .failure("tooLong", "the configuration file is too long") }
+        guard bytes.count <= Defaults.limit else { throw .failure(.tooLong, "the configuration file is too long") }
         var folder = ""
         for part in Paths.parent(of: path).split(separator: "/") {
             folder += "/" + part
             guard unsafe mkdir(folder, 0o700) == 0 || errno == EEXIST || errno == EROFS || errno == EACCES else {
-                throw .failure("output", "\(Escaping.name(folder)): \(SystemError.last)")
+                throw .failure(.output, "\(Escaping.name(folder)): \(SystemError.last)")
             }
         }
         var target = path

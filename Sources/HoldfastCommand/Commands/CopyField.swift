@@ -54,6 +54,6 @@ private func mainLabel(of item: borrowing Item) throws(CommandError) -> String {
     guard item.withNotes({ _ in true }) == nil else { return "notes" }
     let labels = item.fields.map { ShellWord.always($0.label) }.joined(separator: ", ")
     throw CommandError(
-        .notFound, code: "fieldNotFound", "this entry has no secret",
+        .notFound, code: .fieldNotFound, "this entry has no secret",
         advice: labels.isEmpty ? "it has no fields" : "name a field with --field: \(labels)")
 }

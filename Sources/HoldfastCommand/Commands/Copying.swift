@@ -87,7 +87,7 @@ private func backupCall<R>(_ body: () throws -> R) throws(CommandError) -> R {
     do throws(CommandError) {
         return try vaultCall(body)
     } catch {
-        guard error.code == VaultError.Code.exists.description else { throw error }
+        guard error.code == .exists else { throw error }
         var error = error
         error.advice = "name a folder that is new or empty, or an earlier backup of this vault"
         throw error
@@ -103,7 +103,7 @@ private func restoreBackup(_ arguments: Arguments) throws(CommandError) -> ExitC
                 try Vault.restore(from: source, to: home) { done, total in progress.update(done, of: total) }
             }
         } catch {
-            guard error.code == VaultError.Code.noBackup.description,
+            guard error.code == .noBackup,
                 let newest = Vault.newestGeneration(in: source, at: Int64(time(nil)))
             else { throw error }
             var error = error

@@ -72,7 +72,7 @@ private func begin(_ arguments: Arguments, _ path: String) throws(CommandError) 
     do throws(CommandError) {
         _ = try createAtDevice(arguments, path)
     } catch {
-        let isStore = [VaultError.Code.shareUnavailable, .hardwareUnavailable].map(\.description).contains(error.code)
+        let isStore = [.shareUnavailable, .hardwareUnavailable].contains(error.code)
         guard isStore, !arguments[Options.fileShare] else { throw error }
         var error = error
         error.advice =
@@ -94,13 +94,13 @@ private func refuseExisting(_ path: String) throws(CommandError) {
         case .noVault:
             var status = stat()
             guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFDIR else { return }
-            throw .failure("exists", "\(path) is not a folder; nothing was created")
+            throw .failure(.exists, "\(path) is not a folder; nothing was created")
         case .wiped where !Vault.isVault(at: path): return  // a receipt does not prevent creation
         case .damaged, .newerVersion:
             throw .failure(
-                "exists", "a vault at \(path) already exists but cannot be read (\(error.reason)); nothing was changed")
+                .exists, "a vault at \(path) already exists but cannot be read (\(error.reason)); nothing was changed")
         default: throw CommandError(error)
         }
     }
-    throw .failure("exists", "a vault already exists at \(path); nothing was changed")
+    throw .failure(.exists, "a vault already exists at \(path); nothing was changed")
 }

@@ -69,7 +69,7 @@ private struct DockerAccounts {
         let item = try access.item(path)
         guard !item.isOfSecretService else {
             throw CommandError(
-                .notFound, code: VaultError.Code.recordNotFound.description,
+                .notFound, code: .recordNotFound,
                 "a program stored this over the session bus")
         }
         var answer = SecretJSON()
@@ -100,7 +100,7 @@ private struct DockerAccounts {
         func fill(_ item: inout Item) throws(CommandError) {
             guard !item.isOfSecretService else {
                 throw .failure(
-                    VaultError.Code.invalidItem.description,
+                    .invalidItem,
                     "a program stored an entry under this registry's name over the session bus; rename or remove it")
             }
             try vaultCall {
@@ -113,7 +113,7 @@ private struct DockerAccounts {
         do throws(CommandError) {
             try access.change(FoundItem(record: NamedRecord(path), item: access.item(path)), fill)
         } catch {
-            guard error.code == VaultError.Code.recordNotFound.description else { throw error }
+            guard error.code == .recordNotFound else { throw error }
             var item = try vaultCall { try Item(.login) }
             try fill(&item)
             try access.add(item, as: NamedRecord(path))
@@ -129,7 +129,7 @@ private struct DockerAccounts {
     func list() throws(CommandError) {
         var users: [String: JSON] = [:]
         for info in try access.infos() where info.collection.utf8.elementsEqual(collection.utf8) {
-            guard let path = RecordPath(info.entry) else { continue }
+            guard let path = info.entry.record else { continue }
             let item = try access.item(path)
             guard !item.isOfSecretService, let field = item.field("username"), item.field("password") != nil else {
                 continue
@@ -153,10 +153,10 @@ private struct DockerAccounts {
         _ label: String, of item: borrowing Item, to answer: inout SecretJSON
     ) throws(CommandError) {
         guard let field = item.field(label) else {
-            throw .failure("fieldNotFound", "the entry has no field \"\(label)\"")
+            throw .failure(.fieldNotFound, "the entry has no field \"\(label)\"")
         }
         try item.withValue(of: field) { value throws(CommandError) in
-            guard value.isUTF8 else { throw .failure("invalidItem", "the field \"\(label)\" is no text") }
+            guard value.isUTF8 else { throw .failure(.invalidItem, "the field \"\(label)\" is no text") }
             try answer.value(value)
         }
     }

@@ -100,7 +100,7 @@ private struct Held {
 extension EditedItem {
     fileprivate static func read(_ text: RawSpan) throws(CommandError) -> EditedItem {
         do throws(EditError) { return try EditedItem(parsing: text) } catch {
-            throw CommandError(.usage, code: "invalidEdit", "line \(error.line): \(error.what)")
+            throw CommandError(.usage, code: .invalidEdit, "line \(error.line): \(error.what)")
         }
     }
 }
@@ -118,7 +118,7 @@ private func store(
     while true {
         try edited.apply(to: &item)
         do throws(CommandError) { return try access.replace(found.record, with: item) } catch {
-            guard error.code == VaultError.Code.busy.description, let terminal = Terminal() else { throw error }
+            guard error.code == .busy, let terminal = Terminal() else { throw error }
             try terminal.write(
                 "Another program changed this entry while you edited it. What it wrote stays in the history if you store yours.\n"
             )
@@ -137,7 +137,7 @@ private func askAgain(_ error: CommandError) throws(CommandError) {
     guard error.exit != .interrupted, let terminal = Terminal() else { throw error }
     try terminal.write(Escaping.sentence(error.message) + "\n")
     guard try chosen("discard", "Press Enter to edit again, or type discard: ", terminal) else { return }
-    throw .failure("cancelled", "the text was discarded; nothing was changed")
+    throw .failure(.cancelled, "the text was discarded; nothing was changed")
 }
 
 /// Whether the user typed the word, in any case; false for Enter alone. Anything else asks again.
@@ -187,7 +187,7 @@ private func newValue(
     }
     let asked = ItemTemplate.Asked("new \(field.label)", field.kind, .line)
     guard let entered = try input.value(asked) else {
-        throw .failure("cancelled", "nothing was entered; nothing was changed")
+        throw .failure(.cancelled, "nothing was entered; nothing was changed")
     }
     return entered
 }

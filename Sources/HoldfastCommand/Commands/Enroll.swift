@@ -111,8 +111,8 @@ private func enroll(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     try input.requirePasscodeSource()
     if !insists { try input.requirePhraseSource() }
     let vault = try Unlocking.find(arguments)
-    try Unlocking.refuseChangeEarly(vault)
-    if !insists { try requirePhrase(vault) }
+    let before = try Unlocking.refuseChangeEarly(vault)
+    if !insists { try requirePhrase(before) }
     try vaultCall { try vault.requireChip() }
     if insists {
         try Unlocking.withPasscode(input, vault, note: "Sealing a key in the TPM ...") {
@@ -137,10 +137,10 @@ private func enroll(_ arguments: Arguments) throws(CommandError) -> ExitCode {
 }
 
 /// Checked before the user enters a passcode.
-private func requirePhrase(_ vault: Vault) throws(CommandError) {
-    guard try vaultCall({ try vault.status() }).slots.contains(.recoveryPhrase) else {
+private func requirePhrase(_ status: Vault.Status) throws(CommandError) {
+    guard status.slots.contains(.recoveryPhrase) else {
         throw .failure(
-            "noRecoveryPhrase",
+            .noRecoveryPhrase,
             "this vault has no recovery phrase, so losing the TPM would mean losing the vault. Issue one with "
                 + "holdfast enroll phrase, or proceed with --insist. Nothing was changed")
     }
@@ -154,7 +154,7 @@ private func enrollOwner(_ step: OwnerStep, _ arguments: Arguments) throws(Comma
     let vault = try Unlocking.find(arguments)
     try Unlocking.refuseChangeEarly(vault)
     if let why = OwnerAuthenticator.standard.capability(of: step).why {
-        throw .failure("ownerUnavailable", "\(why); holdfast doctor says what to do. Nothing was changed")
+        throw .failure(.ownerUnavailable, "\(why); holdfast doctor says what to do. Nothing was changed")
     }
     let passcode = try Unlocking.checkedPasscode(input, vault)
     let keeps = arguments[Options.keepsOnDisk] || arguments[Options.keep]
@@ -223,13 +223,13 @@ func removeMethod(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let input = SecretInput(arguments)
     try input.requirePasscodeSource()
     let vault = try Unlocking.find(arguments)
-    guard try vaultCall({ try vault.status() }).policy.asks(for: step) else {
-        throw .failure("notEnrolled", "it is not enrolled; nothing was changed")
+    let status = try vaultCall { try vault.status() }
+    guard status.policy.asks(for: step) else {
+        throw .failure(.notEnrolled, "it is not enrolled; nothing was changed")
     }
-    try Unlocking.refuseChangeEarly(vault)
+    try Unlocking.refuseChangeEarly(vault, status)
     let isKept = vault.keepsOwner
-    let hasPhrase = try vaultCall { try vault.status() }.hasRecoveryPhrase
-    let asksPhrase = isKept && !arguments[Options.insist] && hasPhrase
+    let asksPhrase = isKept && !arguments[Options.insist] && status.hasRecoveryPhrase
     if asksPhrase { try input.requirePhraseSource() }
     let passcode = try Unlocking.checkedPasscode(input, vault)
     if isKept {
@@ -253,11 +253,12 @@ private func removeFromHardware(_ arguments: Arguments) throws(CommandError) -> 
     let input = SecretInput(arguments)
     try input.requirePasscodeSource()
     let vault = try Unlocking.find(arguments)
-    guard try vaultCall({ try vault.status() }).hasHardwareShare else {
-        throw .failure("notEnrolled", "the passcode is not under a TPM; nothing was changed")
+    let status = try vaultCall { try vault.status() }
+    guard status.hasHardwareShare else {
+        throw .failure(.notEnrolled, "the passcode is not under a TPM; nothing was changed")
     }
-    try Unlocking.refuseChangeEarly(vault)
-    try Unlocking.withPasscode(input, vault, note: "Taking the passcode out of the TPM ...") {
+    try Unlocking.refuseChangeEarly(vault, status)
+    try Unlocking.withPasscode(input, vault, status, note: "Taking the passcode out of the TPM ...") {
         passcode throws(CommandError) in
         try vaultCall { try vault.removeHardware(passcode: passcode, spending: vault.burnAttempt()) }
     }
@@ -268,7 +269,7 @@ private func removeFromHardware(_ arguments: Arguments) throws(CommandError) -> 
 /// Of a vault that opens without asking; of another one nothing is changed.
 private func askPasscodeAgain(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     guard try Unlocking.asksNobody(Unlocking.find(arguments)) else {
-        throw .failure("notEnrolled", "the vault does not open without asking; nothing was changed")
+        throw .failure(.notEnrolled, "the vault does not open without asking; nothing was changed")
     }
     return try removeDeviceSlot(arguments)
 }

@@ -27,7 +27,7 @@ private func setPIN(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     try Unlocking.refuseChangeEarly(vault)
     guard vault.hasChip else {
         throw .failure(
-            "hardwareUnavailable", "no TPM was found (/dev/tpmrm0, or $HOLDFAST_TPM); nothing was changed")
+            .hardwareUnavailable, "no TPM was found (/dev/tpmrm0, or $HOLDFAST_TPM); nothing was changed")
     }
     try vaultCall { try vault.requireChip() }
     let passcode = try Unlocking.checkedPasscode(input, vault)
@@ -40,7 +40,7 @@ private func setPIN(_ arguments: Arguments) throws(CommandError) -> ExitCode {
             break
         } catch {
             // One that everybody tries first: no attempt was spent.
-            guard error.code == VaultError.Code.invalidPasscode.description, !input.namesPIN else { throw error }
+            guard error.code == .invalidPasscode, !input.namesPIN else { throw error }
             Output.note(error.what)
         }
     }
@@ -55,11 +55,12 @@ func removePIN(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let input = SecretInput(arguments)
     try input.requirePasscodeSource()
     let vault = try Unlocking.find(arguments)
-    guard try vaultCall({ try vault.status() }).hasPIN else {
-        throw .failure("notEnrolled", "this vault has no PIN; nothing was changed")
+    let status = try vaultCall { try vault.status() }
+    guard status.hasPIN else {
+        throw .failure(.notEnrolled, "this vault has no PIN; nothing was changed")
     }
-    try Unlocking.refuseChangeEarly(vault)
-    try Unlocking.withPasscode(input, vault, note: "Removing the PIN ...") { passcode throws(CommandError) in
+    try Unlocking.refuseChangeEarly(vault, status)
+    try Unlocking.withPasscode(input, vault, status, note: "Removing the PIN ...") { passcode throws(CommandError) in
         try vaultCall { try vault.removePIN(passcode: passcode, spending: vault.burnAttempt()) }
     }
     if vault.owesHardware {

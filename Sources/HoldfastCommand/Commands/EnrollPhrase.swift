@@ -22,8 +22,7 @@ private func issuePhrase(_ arguments: Arguments) throws(CommandError) -> ExitCod
     try input.requirePasscodeSource()
     var delivery = try PhraseDelivery(arguments)
     let vault = try Unlocking.find(arguments)
-    try Unlocking.refuseChangeEarly(vault)
-    delivery.replacesOne = try vaultCall { try vault.status() }.slots.contains(.recoveryPhrase)
+    delivery.replacesOne = try Unlocking.refuseChangeEarly(vault).slots.contains(.recoveryPhrase)
     let passcode = try Unlocking.checkedPasscode(input, vault, evenOfDescriptor: true)
     let phrase = try newPhrase(delivery)
     try PassingNote.show("Storing the new phrase ...") { () throws(CommandError) in
@@ -63,17 +62,17 @@ func removePhrase(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let vault = try Unlocking.find(arguments)
     let status = try vaultCall { try vault.status() }
     guard status.slots.contains(.recoveryPhrase) else {
-        throw .failure("notEnrolled", "this vault has no recovery phrase; nothing was changed")
+        throw .failure(.notEnrolled, "this vault has no recovery phrase; nothing was changed")
     }
     guard arguments[Options.insist] else {
         let loss = status.hasHardwareShare ? ", its attempts or this machine's TPM" : " or its attempts"
         throw .failure(
-            "lastWayIn",
+            .lastWayIn,
             "without the phrase, losing the passcode\(loss) means losing everything in the vault; use --insist to remove "
                 + "it anyway. Nothing was changed")
     }
-    try Unlocking.refuseChangeEarly(vault)
-    try Unlocking.withPasscode(input, vault, note: "Removing the recovery phrase ...") {
+    try Unlocking.refuseChangeEarly(vault, status)
+    try Unlocking.withPasscode(input, vault, status, note: "Removing the recovery phrase ...") {
         passcode throws(CommandError) in
         try vaultCall {
             try vault.removeRecoveryPhrase(passcode: passcode, spending: vault.burnAttempt(), insisting: true)

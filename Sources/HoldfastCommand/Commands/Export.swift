@@ -44,7 +44,7 @@ private func exportFile(_ arguments: Arguments) throws(CommandError) -> ExitCode
     } else if arguments[Options.fileDescriptor] == nil, !Terminal.isThere {
         throw .usage("there is no terminal to ask for the new file's password; use --file-password-fd N")
     }
-    guard unsafe access(path, F_OK) != 0 else { throw .failure("exists", "\(Escaping.name(path)) exists already") }
+    guard unsafe access(path, F_OK) != 0 else { throw .failure(.exists, "\(Escaping.name(path)) exists already") }
     let (vault, _) = try Unlocking.openProving(arguments)
     let items = ItemStore(vault)
     let collection = arguments[Options.onlyCollection]
@@ -106,13 +106,13 @@ private func database(
         var export = try KDBXExport(title: "Holdfast")
         try export.append(root)
         return try export.seal(password: password)
-    } catch { throw .failure(error.kind.rawValue, "\(error.reason); nothing was exported") }
+    } catch { throw .failure(.init(word: error.kind.rawValue), "\(error.reason); nothing was exported") }
 }
 
 private func newPassword(_ arguments: Arguments) throws(CommandError) -> SecretBytes {
     if let descriptor = arguments[Options.fileDescriptor] {
         let password = try SecretInput.line(descriptor, 4096, "the password of the file")
-        guard password.count > 0 else { throw .failure("empty", "the password of the file is empty") }
+        guard password.count > 0 else { throw .failure(.empty, "the password of the file is empty") }
         return password
     }
     return try SecretInput.filePassword()
@@ -121,11 +121,11 @@ private func newPassword(_ arguments: Arguments) throws(CommandError) -> SecretB
 /// A new file that only its owner reads; it is gone again if it cannot be written whole.
 private func write(_ content: borrowing SecretBytes, to path: String) throws(CommandError) {
     let file = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
-    guard file >= 0 else { throw .failure("output", "\(Escaping.name(path)): \(SystemError.last)") }
+    guard file >= 0 else { throw .failure(.output, "\(Escaping.name(path)): \(SystemError.last)") }
     defer { close(file) }
     do throws(CommandError) {
         try content.withBytes { bytes throws(CommandError) in try Descriptors.write(bytes, to: file) }
-        guard fsync(file) == 0 else { throw .failure("output", "\(Escaping.name(path)): \(SystemError.last)") }
+        guard fsync(file) == 0 else { throw .failure(.output, "\(Escaping.name(path)): \(SystemError.last)") }
     } catch {
         unsafe unlink(path)
         throw error

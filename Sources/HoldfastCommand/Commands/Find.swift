@@ -22,8 +22,8 @@ extension Command {
 private func findRecords(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let text = arguments.places.joined(separator: " ")
     guard !text.isEmpty else { throw .usage("give at least one word; holdfast list shows everything") }
-    guard text.utf8.count <= Request.querySizes.upperBound else {
-        throw .usage("the words have more than \(Request.querySizes.upperBound) bytes")
+    guard text.utf8.count <= RecordRequest.querySizes.upperBound else {
+        throw .usage("the words have more than \(RecordRequest.querySizes.upperBound) bytes")
     }
     let access = ItemAccess(arguments)
     var found = try access.run { agent throws(VaultError) in

@@ -26,7 +26,7 @@ private func getValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     try Progress.show("Reading", isAllowed: !isQuiet) { progress throws(CommandError) in
         try access.naming(arguments[place: 0], .partOnTerminal) { record throws(CommandError) in
             do throws(CommandError) { try write(record.path, access, &progress) } catch {
-                guard error.code == VaultError.Code.isItem.description else { throw error }
+                guard error.code == .isItem else { throw error }
                 try writeField(record, access)
             }
         }
@@ -44,15 +44,13 @@ private func write(
         done += UInt64(bytes.byteCount)
         progress.update(done, of: nil)
     }
-    if !access.isOpen {
-        let isDone: Void? = try AgentAccess.use(access.arguments) { agent, session in
-            try agent.get(path) { bytes in
-                session.hasBegun = true
-                try pass(bytes)
-            }
+    let isDone: Void? = try access.use { agent, session in
+        try agent.get(path) { bytes in
+            session.hasBegun = true
+            try pass(bytes)
         }
-        if isDone != nil { return try value.end() }
     }
+    if isDone != nil { return try value.end() }
     let vault = try access.open().vault
     try vaultCall { try vault.read(path.name, in: path.collection) { try pass($0) } }
     try value.end()
@@ -64,7 +62,7 @@ private func writeField(_ record: NamedRecord, _ access: ItemAccess) throws(Comm
     guard item.kind == .value, let field = item.field(ItemStore.plainLabel) else {
         let main = item.mainField?.label ?? item.fields.first?.label ?? "notes"
         throw CommandError(
-            .usage, code: VaultError.Code.isItem.description, "'\(record.written)' is a \(item.kind.word) with fields",
+            .usage, code: .isItem, "'\(record.written)' is a \(item.kind.word) with fields",
             advice: "holdfast show --field \(ShellWord.quoted(main)) -- \(ShellWord.quoted(record.written))")
     }
     try item.withValue(of: field) { bytes throws(CommandError) in

@@ -27,7 +27,7 @@ extension Command {
 }
 
 private func answerGit(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let actions: [String: Request.CredentialAction] = ["get": .get, "store": .store, "erase": .erase]
+    let actions: [String: ProgramRequest.CredentialAction] = ["get": .get, "store": .store, "erase": .erase]
     // git may come to know more, and expects helpers to be silent about it.
     guard let action = actions[arguments[place: 0]] else { return .done }
     let collection = arguments[Options.credentialCollection] ?? CredentialStore.defaultCollection
@@ -41,14 +41,14 @@ private func answerGit(_ arguments: Arguments) throws(CommandError) -> ExitCode 
     guard let address = attributes.address,
         action != .store || (attributes.password != nil && address.user != nil)
     else { return .done }
-    let answer = try AgentAccess.use(arguments) { agent, session in
-        session.changes = action != .get
-        return ReferencedValue(try agent.credential(action, collection: collection, question))
+    let access = ItemAccess(arguments)
+    let answer = try access.use(changes: action != .get) { agent, _ in
+        ReferencedValue(try agent.credential(action, collection: collection, question))
     }
     if let answer { return try write(answer) }
-    let vault = try Unlocking.open(arguments)
+    let (items, vault) = try access.open()
     defer { vault.lock(because: .ended) }
-    let store = CredentialStore(vault, ItemStore(vault), collection: collection)
+    let store = CredentialStore(vault, items, collection: collection)
     let found: ReferencedValue? = try question.withBytes { bytes throws(CommandError) in
         try vaultCall {
             switch action {

@@ -62,7 +62,7 @@ private func told(_ isNeeded: Bool) -> ExitCode {
 private func leave(atDevice vault: Vault, _ arguments: Arguments) throws(CommandError) -> ExitCode {
     try Confirmation.require(arguments)
     guard vault.leavesHardware else {
-        throw .failure("exists", "this folder has the vault's own wipe.key: it is no copy; nothing was changed")
+        throw .failure(.exists, "this folder has the vault's own wipe.key: it is no copy; nothing was changed")
     }
     let path = try vaultCall { try vault.status() }.path
     try Confirmation.ask(

@@ -83,7 +83,7 @@ private func restoreValue(_ arguments: Arguments) throws(CommandError) -> ExitCo
     guard (1...max(1, found.item.history.count)).contains(number), !found.item.history.isEmpty else {
         let count = found.item.history.count
         throw CommandError(
-            .notFound, code: "earlierValueNotFound",
+            .notFound, code: .earlierValueNotFound,
             count == 0 ? "this entry has no earlier values" : "this entry has earlier values 1 to \(count)")
     }
     let wanted = found.item.history[found.item.history.count - number]
@@ -94,7 +94,7 @@ private func restoreValue(_ arguments: Arguments) throws(CommandError) -> ExitCo
             let earlier = item.history.last(where: {
                 $0.replaced == wanted.replaced && $0.label == wanted.label && $0.size == wanted.size
             })
-        else { throw .failure(VaultError.Code.busy.description, "this earlier value is gone; list them again") }
+        else { throw .failure(.busy, "this earlier value is gone; list them again") }
         label = earlier.label
         let value = try item.withValue(of: earlier) { bytes throws(CommandError) in
             do throws(SecretMemoryError) { return try SecretBytes(copying: bytes) } catch { throw CommandError(error) }

@@ -95,7 +95,7 @@ private func read(_ arguments: Arguments) throws(CommandError) -> (Imported, isP
     }
     var status = stat()
     guard unsafe stat(path, &status) == 0 else {
-        throw CommandError(.notFound, code: "noFile", "\(Escaping.name(path)): \(SystemError.last)")
+        throw CommandError(.notFound, code: .noFile, "\(Escaping.name(path)): \(SystemError.last)")
     }
     if status.st_mode & S_IFMT == S_IFDIR {
         guard named ?? .pass == .pass else { throw .usage("\(Escaping.name(path)) is a folder; only pass has one") }
@@ -162,15 +162,15 @@ private func filePassword(_ arguments: Arguments) throws(CommandError) -> Secret
 enum ImportedFile {
     static func read(_ path: String, limit: Int) throws(CommandError) -> SecretBytes {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-        guard file >= 0 else { throw .failure("input", "\(Escaping.name(path)): \(SystemError.last)") }
+        guard file >= 0 else { throw .failure(.input, "\(Escaping.name(path)): \(SystemError.last)") }
         defer { close(file) }
         var status = stat()
         guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw .failure("input", "\(Escaping.name(path)): not a regular file")
+            throw .failure(.input, "\(Escaping.name(path)): not a regular file")
         }
         guard status.st_size <= limit else {
             throw .failure(
-                "tooLarge", "\(Escaping.name(path)): an imported file has at most \(Format.size(UInt64(limit)))")
+                .tooLarge, "\(Escaping.name(path)): an imported file has at most \(Format.size(UInt64(limit)))")
         }
         return try ValueInput.rest(of: file, limit: limit)
     }
@@ -206,7 +206,7 @@ extension CommandError {
             case .passwordNeeded: "use --file-password-fd N, or --key-file FILE --no-password"
             default: nil
             }
-        self.init(exit, code: error.kind.rawValue, "\(error.reason); nothing was imported", advice: advice)
+        self.init(exit, code: .init(word: error.kind.rawValue), "\(error.reason); nothing was imported", advice: advice)
     }
 }
 

@@ -42,11 +42,7 @@ extension Command {
 }
 
 private func listInbox(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let items = try AgentAccess.work(arguments) { agent throws(VaultError) in
-        try agent.inbox()
-    } own: { vault throws(VaultError) in
-        try vault.inbox()
-    }
+    let items = try ItemAccess(arguments).inbox()
     let waiting = try Unlocking.find(arguments).open.status().items
     if waiting > 0 {
         let words = waiting == 1 ? "1 more entry moves" : "\(waiting) more entries move"
@@ -77,6 +73,17 @@ private func listInbox(_ arguments: Arguments) throws(CommandError) -> ExitCode 
             }.joined())
     }
     return .done
+}
+
+extension ItemAccess {
+    /// What waits in the inbox.
+    fileprivate func inbox() throws(CommandError) -> [Vault.InboxItem] {
+        try run { agent throws(VaultError) in
+            try agent.inbox()
+        } own: { (_, vault) throws(VaultError) in
+            try vault.inbox()
+        }
+    }
 }
 
 private func acceptItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
@@ -115,37 +122,32 @@ private func accepted(_ item: String, _ access: ItemAccess) throws(CommandError)
             let path = try arguments[Options.replace] ? access.target(name).path : access.requireFree(name).path
             guard !path.entry.isReserved else {
                 throw CommandError(
-                    .usage, code: "invalidName", "the collection '\(path.collection)' is Holdfast's own")
+                    .usage, code: .invalidName, "the collection '\(path.collection)' is Holdfast's own")
             }
             return (path.name, path.collection)
         } catch {
-            guard error.code == VaultError.Code.recordExists.description else { throw error }
+            guard error.code == .recordExists else { throw error }
             var error = error
             error.advice = "give another name with --as, or --replace it"
             throw error
         }
     }
     guard !arguments[Options.replace] else { throw .usage("--replace requires --as NAME") }
-    let inbox = try access.run { agent throws(VaultError) in
-        try agent.inbox()
-    } own: { (_, vault) throws(VaultError) in
-        try vault.inbox()
-    }
-    guard let found = inbox.first(where: { $0.name == item }) else {
+    guard let found = try access.inbox().first(where: { $0.name == item }) else {
         throw explained(CommandError(VaultError(.recordNotFound, "")), item, nil, nil)
     }
     let place = EntryPath(
         collection: arguments[Options.collection] ?? found.originalCollection, name: found.originalName)
     do throws(CommandError) {
         // Whoever wrote it chose the name: no address of git's, and nothing of Holdfast's own.
-        guard !place.isReserved, (try? EntryPath(new: place.short)) == place, let path = RecordPath(place) else {
+        guard !place.isReserved, (try? EntryPath(new: place.short)) == place, let path = place.record else {
             throw CommandError(
-                .usage, code: "invalidName", "no new entry can be called '\(place.text)', as this one was")
+                .usage, code: .invalidName, "no new entry can be called '\(place.text)', as this one was")
         }
         _ = try access.requireFree(path)
         return (path.name, path.collection)
     } catch {
-        guard [VaultError.Code.recordExists.description, "invalidName"].contains(error.code) else { throw error }
+        guard [.recordExists, .invalidName].contains(error.code) else { throw error }
         var error = error
         error.advice = "give another name with --as"
         throw error
@@ -155,9 +157,9 @@ private func accepted(_ item: String, _ access: ItemAccess) throws(CommandError)
 private func rejectItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let item = arguments[place: 0]
     do throws(CommandError) {
-        try AgentAccess.work(arguments, changes: true) { agent throws(VaultError) in
+        try ItemAccess(arguments).run(changes: true) { agent throws(VaultError) in
             try agent.reject(item)
-        } own: { vault throws(VaultError) in
+        } own: { (_, vault) throws(VaultError) in
             try vault.reject(item)
         }
     } catch { throw explained(error, item, nil, nil) }
@@ -172,10 +174,10 @@ private func rejectItem(_ arguments: Arguments) throws(CommandError) -> ExitCode
 private func explained(_ error: CommandError, _ item: String, _ name: String?, _ collection: String?) -> CommandError {
     var failure = error
     switch error.code {
-    case VaultError.Code.recordNotFound.description:
+    case .recordNotFound:
         failure.what = "there is no entry \"\(Escaping.name(item))\" in the inbox"
         failure.advice = "holdfast inbox list shows what there is"
-    case VaultError.Code.recordExists.description:
+    case .recordExists:
         let target =
             name.map { " \(EntryPath(collection: collection ?? Options.defaultCollection, name: $0).text)" } ?? ""
         failure.what = "there is an entry\(target) already"

@@ -46,7 +46,7 @@ private func injectValues(_ arguments: Arguments) throws(CommandError) -> ExitCo
         }
     }
     guard size <= Template.longestResult else {
-        throw .failure("tooLarge", "the result would have more than \(Template.longestResult >> 20) MiB")
+        throw .failure(.tooLarge, "the result would have more than \(Template.longestResult >> 20) MiB")
     }
     var shown = ShownValue(isRaw: arguments[Options.raw])
     for part in template.parts {
@@ -73,7 +73,7 @@ private func readTemplate(_ path: String?) throws(CommandError) -> SecretBytes {
     var descriptor = STDIN_FILENO
     if let path {
         descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .failure("input", "\(Escaping.name(path)): \(SystemError.last)") }
+        guard descriptor >= 0 else { throw .failure(.input, "\(Escaping.name(path)): \(SystemError.last)") }
     } else if Descriptors.isTerminal(STDIN_FILENO) {
         throw .usage("name a template with --in, or pass one on standard input")
     }

@@ -117,7 +117,7 @@ private func revokeLeases(_ arguments: Arguments) throws(CommandError) -> ExitCo
     let count = try withAgent(arguments) { agent throws(VaultError) in try agent.revoke(number) } ?? 0
     guard number == nil || count > 0 else {
         throw CommandError(
-            .notFound, code: VaultError.Code.recordNotFound.description, "there is no such lease",
+            .notFound, code: .recordNotFound, "there is no such lease",
             advice: "holdfast leases list shows them")
     }
     Output.remark("Ended \(Format.count(Int(clamping: count), "lease")).")

@@ -89,7 +89,7 @@ func list(_ folder: String?, _ access: ItemAccess) throws(CommandError) -> ExitC
         }
         guard !listed.isEmpty else {
             throw CommandError(
-                .notFound, code: VaultError.Code.recordNotFound.description,
+                .notFound, code: .recordNotFound,
                 "there is no folder '\(Escaping.name(folder))'",
                 advice: "holdfast list --tree shows all folders")
         }

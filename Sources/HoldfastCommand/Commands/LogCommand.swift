@@ -40,9 +40,9 @@ private func showLog(_ arguments: Arguments) throws(CommandError) -> ExitCode {
         try writeKey(of: vault, proof, to: descriptor)
         report = try vaultCall { try vault.securityLog() }
     } else {
-        report = try AgentAccess.work(arguments, evenIfDamaged: true) { agent throws(VaultError) in
+        report = try ItemAccess(arguments, evenIfDamaged: true).run { agent throws(VaultError) in
             try agent.securityLog()
-        } own: { vault throws(VaultError) in
+        } own: { (_, vault) throws(VaultError) in
             try vault.securityLog()
         }
     }

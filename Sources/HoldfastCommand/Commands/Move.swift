@@ -80,12 +80,12 @@ private func change(
     let record = try access.resolve(arguments[place: 0], naming)
     do throws(CommandError) {
         let target = try access.target(new, for: record.path, isMoved: isMoved)
-        guard target.path != record.path else { throw ItemNames.taken(target) }
+        guard target.path != record.path else { throw ItemNames.taken(target.written) }
         do throws(CommandError) { try change(access, record.path, target) } catch {
-            throw error.code == VaultError.Code.recordExists.description ? ItemNames.taken(target) : error
+            throw error.code == .recordExists ? ItemNames.taken(target.written) : error
         }
     } catch {
-        guard error.code == VaultError.Code.recordExists.description else { throw error }
+        guard error.code == .recordExists else { throw error }
         var taken = error
         taken.advice = "choose another name"
         throw taken

@@ -27,9 +27,9 @@ enum OpenItems {
             return NamedRecord(path)
         }
         let names = EntryNames(try vaultCall { try open.records() }.filter { !$0.isSealed }.map(\.entry))
-        if let path = names.entry(text).flatMap(RecordPath.init) { return NamedRecord(path) }
+        if let path = names.entry(text)?.record { return NamedRecord(path) }
         if isNew { return NamedRecord(try ItemNames.new(text)) }
-        guard let path = EntryPath(parsing: text).flatMap(RecordPath.init) else { throw ItemNames.noSuchPath }
+        guard let path = EntryPath(parsing: text)?.record else { throw ItemNames.noSuchPath }
         return NamedRecord(path)
     }
 
@@ -80,7 +80,7 @@ enum OpenItems {
     /// The name of a sealed item is known to the unlocked vault only.
     private static func tellingOfSealed(_ error: CommandError, _ open: OpenCompartment) -> CommandError {
         let count = (try? open.records())?.count(where: \.isSealed) ?? 0
-        guard error.code == VaultError.Code.recordNotFound.description, count > 0 else { return error }
+        guard error.code == .recordNotFound, count > 0 else { return error }
         var error = error
         error.advice =
             "\(Format.count(count, "entry", "entries")) can be read only by the unlocked vault (--write-only): holdfast unlock, then "

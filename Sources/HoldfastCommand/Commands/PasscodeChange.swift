@@ -35,7 +35,7 @@ private func changePasscode(_ arguments: Arguments) throws(CommandError) -> Exit
     let current = try Unlocking.checkedPasscode(input, vault, prompt: "Current passcode: ")
     let new = try input.newPasscode(takingWeak: arguments[Options.weak])
     guard !new.isEqual(to: current) else {
-        throw .failure("samePasscode", "the new passcode is the same as the old one; nothing was changed")
+        throw .failure(.samePasscode, "the new passcode is the same as the old one; nothing was changed")
     }
     try PassingNote.show("Changing the passcode ...") { () throws(CommandError) in
         try vaultCall { try vault.changePasscode(from: current, spending: vault.burnAttempt(), to: new) }

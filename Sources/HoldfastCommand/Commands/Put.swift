@@ -40,8 +40,8 @@ private func putValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     var hasBegun = false
     do throws(CommandError) { size = try store(record, access, isReplacing: isReplacing, &hasBegun) } catch {
         switch error.code {
-        case VaultError.Code.recordExists.description: throw try access.explained(error, record)
-        case VaultError.Code.isItem.description where !hasBegun: return try replaceField(record, access)
+        case .recordExists: throw try access.explained(error, record)
+        case .isItem where !hasBegun: return try replaceField(record, access)
         default: throw error
         }
     }
@@ -53,21 +53,18 @@ private func putValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
 private func store(
     _ record: NamedRecord, _ access: ItemAccess, isReplacing: Bool, _ hasBegun: inout Bool
 ) throws(CommandError) -> UInt64 {
-    let (arguments, path) = (access.arguments, record.path)
+    let path = record.path
     return try ItemNames.explaining(record) { () throws(CommandError) in
-        if !access.isOpen {
-            let size = try AgentAccess.use(arguments) { agent, session in
-                session.changes = true
-                return try putInput(record) { source in
-                    try agent.put(path, replacing: isReplacing) { bytes in
-                        session.hasBegun = true
-                        hasBegun = true
-                        return try source(&bytes)
-                    }
+        let size = try access.use(changes: true) { agent, session in
+            try putInput(record) { source in
+                try agent.put(path, replacing: isReplacing) { bytes in
+                    session.hasBegun = true
+                    hasBegun = true
+                    return try source(&bytes)
                 }
             }
-            if let size { return size }
         }
+        if let size { return size }
         let vault = try access.open().vault
         return try putInput(record) { source in
             try vault.put(
@@ -86,14 +83,14 @@ private func replaceField(_ record: NamedRecord, _ access: ItemAccess) throws(Co
     let found = FoundItem(record: record, item: try access.item(record.path))
     guard found.item.kind == .value, found.item.field(ItemStore.plainLabel) != nil else {
         throw CommandError(
-            .failure, code: VaultError.Code.isItem.description,
+            .failure, code: .isItem,
             "'\(record.written)' is a \(found.item.kind.word) with fields, not a plain value",
             advice: "holdfast edit changes them")
     }
     let value = try OpenItems.value(for: record.written)
     try access.change(found) { item throws(CommandError) in
         guard let field = item.field(ItemStore.plainLabel) else {
-            throw .failure(VaultError.Code.busy.description, "the value is gone; look again")
+            throw .failure(.busy, "the value is gone; look again")
         }
         try vaultCall { try item.set(field, value) }
     }
@@ -106,7 +103,7 @@ extension ItemAccess {
     fileprivate func explained(_ error: CommandError, _ record: NamedRecord) throws(CommandError) -> CommandError {
         let names = try names()
         guard !names.contains(record.path.entry), let taken = names.taking(record.path.entry) else { return error }
-        return ItemNames.taken(names.record(taken))
+        return ItemNames.taken(names.written([taken])[0])
     }
 }
 

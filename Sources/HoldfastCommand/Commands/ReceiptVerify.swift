@@ -50,7 +50,7 @@ package enum ReceiptText {
             return try OwnedDescriptor(path, O_RDONLY | O_NONBLOCK).readPrefix(largest + 1)
         } catch {
             let exit: ExitCode = error.number == ENOENT ? .notFound : .failure
-            throw CommandError(exit, code: "input", "\(path): \(error)")
+            throw CommandError(exit, code: .input, "\(path): \(error)")
         }
     }
 

@@ -71,7 +71,7 @@ private func hardwareDecision(_ arguments: Arguments) throws(CommandError) -> Ha
 
 extension CommandError {
     fileprivate static let recoveryUndecided = CommandError.failure(
-        "hardwareUnclaimed",
+        .hardwareUnclaimed,
         "the TPM or keyring holds keys for this vault that were made for another folder; nothing was changed. Add "
             + "--claim-hardware if this folder is the vault itself, --leave-hardware if it is a copy (a backup, or restored "
             + "from one)")

@@ -48,7 +48,7 @@ private func removeRecord(_ arguments: Arguments) throws(CommandError) -> ExitCo
             try access.remove(record.path)
         } else {
             do throws(CommandError) { isKept = try access.discard(record.path, days: arguments[Options.days]) } catch {
-                guard error.code == VaultError.Code.tooLarge.description else { throw error }
+                guard error.code == .tooLarge else { throw error }
                 try requireForGood(record)
                 try access.remove(record.path)
             }
@@ -62,7 +62,7 @@ private func removeRecord(_ arguments: Arguments) throws(CommandError) -> ExitCo
 private func requireForGood(_ record: NamedRecord) throws(CommandError) {
     guard ItemNames.isSeen, let terminal = Terminal() else {
         throw CommandError(
-            .failure, code: VaultError.Code.tooLarge.description, "a value of more than 1 MiB does not go to the trash",
+            .failure, code: .tooLarge, "a value of more than 1 MiB does not go to the trash",
             advice: "--for-good removes it at once")
     }
     try Confirmation.requireYes("\(record.written) is too large for the trash. Remove it for good?", on: terminal)

@@ -53,7 +53,7 @@ extension CommandError {
     /// The exit code is the one that shells and env(1) have for it.
     fileprivate static func notStarted(_ program: String, _ number: Int32) -> CommandError {
         CommandError(
-            number == ENOENT ? .noProgram : .programFailed, code: "notStarted",
+            number == ENOENT ? .noProgram : .programFailed, code: .notStarted,
             "\(Escaping.name(program)) cannot be started: \(SystemError(number))")
     }
 }

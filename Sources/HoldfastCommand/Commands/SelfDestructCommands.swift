@@ -166,8 +166,7 @@ private func cancelChange(_ arguments: Arguments) throws(CommandError) -> ExitCo
     } catch {
         let error = CommandError(error)
         // Locked: the lock has cancelled whatever was pending.
-        let nothing = [VaultError.Code.notPending, .locked].map(\.description)
-        guard nothing.contains(error.code) else { throw error }
+        guard [.notPending, .locked].contains(error.code) else { throw error }
     }
     if arguments[Options.json] {
         try Output.write(.object(["cancelled": .boolean(isCancelled)]))

@@ -36,7 +36,7 @@ private func showItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let access = ItemAccess(arguments)
     let found: FoundItem
     do throws(CommandError) { found = try access.find(arguments[place: 0], .partOrFolder) } catch {
-        guard error.code == ItemNames.folderCode, ItemNames.isSeen, arguments[Options.field] == nil,
+        guard error.code == .isFolder, ItemNames.isSeen, arguments[Options.field] == nil,
             !arguments[Options.json]
         else { throw error }
         return try list(arguments[place: 0], access)

@@ -18,6 +18,6 @@ extension Command {
 private func refuseSync(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     SyncedFolder.warn(try HomeFolder.absolutePath(arguments))
     throw CommandError(
-        .notAllowed, code: "syncRefused", "vaults cannot be synced yet, and nothing was changed",
+        .notAllowed, code: .syncRefused, "vaults cannot be synced yet, and nothing was changed",
         advice: "holdfast backup DIR brings a copy up to date")
 }

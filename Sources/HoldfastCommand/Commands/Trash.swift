@@ -82,7 +82,7 @@ extension ItemAccess {
         guard let first = found.first else {
             let near = Suggestion.nearest(to: text, among: names.written)
             throw CommandError(
-                .notFound, code: VaultError.Code.recordNotFound.description,
+                .notFound, code: .recordNotFound,
                 "no entry '\(Escaping.name(text))' in the trash",
                 advice: near.map { "did you mean \(ShellWord.always($0))?" }
                     ?? "holdfast trash list shows what is there")
@@ -103,12 +103,12 @@ private func restoreItem(_ arguments: Arguments) throws(CommandError) -> ExitCod
         }
     }
     do throws(CommandError) { try access.restore(entry, as: target) } catch {
-        guard error.code == VaultError.Code.recordExists.description else { throw error }
+        guard error.code == .recordExists else { throw error }
         var error = error
         error.advice = "give it another name with --as"
         throw error
     }
-    let restored = (target ?? RecordPath(entry.entry)).map(access.told)
+    let restored = (target ?? entry.entry.record).map(access.told)
     let written = restored ?? entry.entry.text
     let rest = older > 0 ? " \(Format.count(older, "older one")) of this name left in the trash." : ""
     Output.remark("Restored \(written).\(rest)")

@@ -37,13 +37,14 @@ private func verifyVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
 
 /// Through the agent where that is open.
 private func check(_ arguments: Arguments) throws(CommandError) -> Vault.Verification {
-    let found: Vault.Verification? = try AgentAccess.use(arguments, starts: false) { agent, _ in
+    let access = ItemAccess(arguments, evenIfDamaged: true)
+    let found: Vault.Verification? = try access.use { agent, _ in
         try Progress.show("Checking records") { progress throws(CommandError) in
             try vaultCall { try agent.verify { done, total in progress.update(done, of: total) } }
         }
     }
     if let found { return found }
-    return try check(Unlocking.open(arguments, evenIfDamaged: true))
+    return try check(access.open().vault)
 }
 
 private func check(_ vault: Vault) throws(CommandError) -> Vault.Verification {

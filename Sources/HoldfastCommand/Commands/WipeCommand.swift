@@ -46,7 +46,7 @@ private func wipeVault(_ arguments: Arguments) throws(CommandError) -> ExitCode 
     }
     try? agent?.shutDown()
     guard let receipt = report.receipt, report.isFinished else {
-        throw CommandError(.failure, code: "wiped", report.summary)
+        throw CommandError(.failure, code: .wiped, report.summary)
     }
     try copy?.write(receipt)
     if arguments[Options.json] {

@@ -39,12 +39,12 @@ struct ConfigurationFile {
         } catch {
             if let (link, target) = Paths.danglingLink(in: path) {
                 throw .failure(
-                    "input",
+                    .input,
                     "\(Escaping.name(link)) is a link to \(Escaping.name(target)), which is not there; make that, or delete the link"
                 )
             }
             if [ENOENT, ENOTDIR].contains(error.number) { return nil }
-            throw .failure("input", "\(Escaping.name(path)) cannot be read: \(error)")
+            throw .failure(.input, "\(Escaping.name(path)) cannot be read: \(error)")
         }
         guard let text = String(validating: bytes, as: UTF8.self) else {
             throw .usage("\(Escaping.name(path)) is not valid UTF-8")

@@ -64,7 +64,7 @@ struct ChildEnvironment {
 
     private static func content(_ path: String) throws(CommandError) -> [UInt8] {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { throw .failure("input", "\(Escaping.name(path)): \(SystemError.last)") }
+        guard file >= 0 else { throw .failure(.input, "\(Escaping.name(path)): \(SystemError.last)") }
         defer { close(file) }
         var bytes: [UInt8] = []
         var piece = [UInt8](repeating: 0, count: 65_536)
@@ -73,7 +73,7 @@ struct ChildEnvironment {
             if count == 0 { break }
             guard count > 0 else {
                 if errno == EINTR { continue }
-                throw .failure("input", "\(Escaping.name(path)): \(SystemError.last)")
+                throw .failure(.input, "\(Escaping.name(path)): \(SystemError.last)")
             }
             bytes += piece[..<count]
         }
@@ -137,7 +137,7 @@ struct ChildEnvironment {
         }
         guard isText else {
             throw .failure(
-                "invalidValue", "\(reference.text): the value has a zero byte, which no environment variable can have")
+                .invalidValue, "\(reference.text): the value has a zero byte, which no environment variable can have")
         }
         return variable
     }

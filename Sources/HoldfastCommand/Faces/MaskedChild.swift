@@ -78,7 +78,7 @@ final class MaskedChild {
         signals = try SignalQueue(MaskedChild.signals)
         var ends: [[Int32]] = [[-1, -1], [-1, -1]]
         for index in ends.indices {
-            guard unsafe pipe(&ends[index]) == 0 else { throw .failure("system", "pipe: \(SystemError.last)") }
+            guard unsafe pipe(&ends[index]) == 0 else { throw .failure(.system, "pipe: \(SystemError.last)") }
             for end in ends[index] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
             _ = fcntl(ends[index][0], F_SETFL, O_NONBLOCK)
         }
@@ -123,7 +123,7 @@ final class MaskedChild {
         let error = unsafe posix_spawn(&process, path, &actions, &attributes, &arguments, &variables)
         guard error == 0 else {
             throw CommandError(
-                error == ENOENT ? .noProgram : .programFailed, code: "notStarted",
+                error == ENOENT ? .noProgram : .programFailed, code: .notStarted,
                 "\(Escaping.name(words.first ?? "")) cannot be started: \(SystemError(error))")
         }
         return process

@@ -21,13 +21,11 @@ enum References {
     ) throws(CommandError) -> [SecretReference: ReferencedValue] {
         let references = Array(Set(references)).sorted { $0.text < $1.text }
         guard !references.isEmpty else { return [:] }
-        let found = try AgentAccess.use(arguments) { agent, _ in
-            try read(references) { try agent.value(of: $0) }
-        }
+        let access = ItemAccess(arguments)
+        let found = try access.use { agent, _ in try read(references) { try agent.value(of: $0) } }
         if let found { return found }
-        let vault = try Unlocking.open(arguments)
+        let (items, vault) = try access.open()
         defer { vault.lock(because: .ended) }
-        let items = ItemStore(vault)
         return try read(references) { try items.value(of: $0) }
     }
 
@@ -38,8 +36,8 @@ enum References {
         for reference in references {
             do { values[reference] = ReferencedValue(try value(reference)) } catch {
                 var error = CommandError(error)
-                if error.code == VaultError.Code.tooLarge.description { error.advice = "holdfast get reads it" }
-                if error.code == VaultError.Code.recordNotFound.description {
+                if error.code == .tooLarge { error.advice = "holdfast get reads it" }
+                if error.code == .recordNotFound {
                     error.advice = "holdfast list shows what there is"
                 }
                 error.what = "\(reference.text): \(error.what)"

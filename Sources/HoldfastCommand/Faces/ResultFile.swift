@@ -23,30 +23,30 @@ final class ResultFile {
         folder = unsafe open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard folder >= 0 else {
             descriptor = -1
-            throw .failure("output", "\(Escaping.name(parent)): \(SystemError.last)")
+            throw .failure(.output, "\(Escaping.name(parent)): \(SystemError.last)")
         }
         guard allowsDisk || MemoryFiles.contains(folder) else {
             descriptor = -1
             throw .usage("--out \(shown) is on a disk; choose a folder in memory ($XDG_RUNTIME_DIR), or add --on-disk")
         }
         descriptor = unsafe openat(folder, ".", ResultFile.unnamed | O_WRONLY | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .failure("output", "\(shown): \(SystemError.last)") }
+        guard descriptor >= 0 else { throw .failure(.output, "\(shown): \(SystemError.last)") }
         var status = stat()
         if !replaces, unsafe fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 {
-            throw .failure("output", "\(shown) exists; --replace replaces it")
+            throw .failure(.output, "\(shown) exists; --replace replaces it")
         }
     }
 
     func write(_ bytes: RawSpan) throws(CommandError) {
         do throws(CommandError) { try Descriptors.write(bytes, to: descriptor) } catch {
-            throw .failure("output", "\(path): \(error.what); no file was left")
+            throw .failure(.output, "\(path): \(error.what); no file was left")
         }
     }
 
     /// Gives it its name.
     func finish() throws(CommandError) {
         guard fchmod(descriptor, 0o600) == 0, fsync(descriptor) == 0 else {
-            throw .failure("output", "\(path): \(SystemError.last)")
+            throw .failure(.output, "\(path): \(SystemError.last)")
         }
         // Between two names, the first one could be left.
         try HeldSignals.during { () throws(CommandError) in try giveName() }
@@ -60,12 +60,12 @@ final class ResultFile {
         if replaces { removeLeftovers(first) }
         guard unsafe linkat(AT_FDCWD, own, folder, target, AT_SYMLINK_FOLLOW) == 0 else {
             throw .failure(
-                "output", errno == EEXIST ? "\(path) exists; --replace replaces it" : "\(path): \(SystemError.last)")
+                .output, errno == EEXIST ? "\(path) exists; --replace replaces it" : "\(path): \(SystemError.last)")
         }
         if replaces, unsafe renameat(folder, target, folder, name) != 0 {
             let problem = SystemError.last
             unsafe unlinkat(folder, target, 0)
-            throw .failure("output", "\(path): \(problem)")
+            throw .failure(.output, "\(path): \(problem)")
         }
     }
 

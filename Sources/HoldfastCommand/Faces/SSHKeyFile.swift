@@ -5,7 +5,7 @@ internal import SystemCalls
 
 /// The file of an SSH key, without its passphrase.
 enum SSHKeyFile {
-    private static let longest = Request.keySizes.upperBound
+    private static let longest = ProgramRequest.keySizes.upperBound
 
     /// - Throws: A usage error for what is no key; a failure when it cannot be decrypted.
     static func read(_ path: String?) throws(CommandError) -> SecretBytes {
@@ -22,7 +22,7 @@ enum SSHKeyFile {
     private static func content(_ path: String?) throws(CommandError) -> SecretBytes {
         guard let path else { return try content(STDIN_FILENO) }
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .failure("input", "\(Escaping.name(path)): \(SystemError.last)") }
+        guard descriptor >= 0 else { throw .failure(.input, "\(Escaping.name(path)): \(SystemError.last)") }
         defer { close(descriptor) }
         return try content(descriptor)
     }
@@ -47,11 +47,11 @@ enum SSHKeyFile {
     /// terminal, or through `SSH_ASKPASS`. The copy has no name, so nothing of it is left, however we end.
     private static func decrypted(_ text: borrowing SecretBytes) throws(CommandError) -> SecretBytes {
         guard let program = ProgramPath.find("ssh-keygen") else {
-            throw .failure("notStarted", "ssh-keygen, which takes the passphrase off, is not installed")
+            throw .failure(.notStarted, "ssh-keygen, which takes the passphrase off, is not installed")
         }
         guard let copy = MemoryFiles.make() else {
             throw .failure(
-                "system",
+                .system,
                 "the key cannot be decrypted in memory: \(SystemError.last); remove its passphrase with ssh-keygen -p")
         }
         defer { close(copy) }
@@ -61,9 +61,9 @@ enum SSHKeyFile {
         var child = try ChildProcess(
             words, input: STDIN_FILENO, output: STDERR_FILENO, errors: STDERR_FILENO, file: copy)
         guard child.wait() == 0 else {
-            throw CommandError(.refused, code: "wrongPasscode", "ssh-keygen did not decrypt the key")
+            throw CommandError(.refused, code: .wrongPasscode, "ssh-keygen did not decrypt the key")
         }
-        guard lseek(copy, 0, SEEK_SET) == 0 else { throw .failure("input", "the key: \(SystemError.last)") }
+        guard lseek(copy, 0, SEEK_SET) == 0 else { throw .failure(.input, "the key: \(SystemError.last)") }
         return try content(copy)
     }
 }

@@ -24,7 +24,7 @@ final class SignalQueue {
 
     init(_ numbers: [Int32]) throws(CommandError) {
         var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else { throw .failure("system", "pipe: \(SystemError.last)") }
+        guard unsafe pipe(&ends) == 0 else { throw .failure(.system, "pipe: \(SystemError.last)") }
         for end in ends {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
@@ -53,7 +53,7 @@ final class SignalQueue {
                 _ = unsafe write(waker, &byte, 1)
             }
         }
-        guard isStarted else { throw .failure("system", "the system has no thread left") }
+        guard isStarted else { throw .failure(.system, "the system has no thread left") }
         descriptor = ends[0]
         maskBefore = before
         self.arrived = arrived

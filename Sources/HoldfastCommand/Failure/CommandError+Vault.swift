@@ -5,7 +5,7 @@ package import Holdfast
 extension CommandError {
     package init(_ error: VaultError) {
         self.init(
-            ExitCode(error.code), code: error.code.description, error.reason,
+            ExitCode(error.code), code: error.code, error.reason,
             advice: error.until.map { Advice.on($0) } ?? CommandError.advice(on: error.code))
         until = error.until
         remainingAttempts = error.remainingAttempts
@@ -16,19 +16,19 @@ extension CommandError {
         if case .memory(let error) = error {
             self.init(error)
         } else {
-            self.init(.refused, code: "malformedPhrase", "\(error)")
+            self.init(.refused, code: .malformedPhrase, "\(error)")
         }
     }
 
     init(_ error: IdentityError) {
         self.init(
-            ExitCode(error.code), code: error.code.description, error.reason,
+            ExitCode(error.code), code: .identity(error.code), error.reason,
             advice: error.code.kind.flatMap { Advice.on($0) })
     }
 
     /// Of an operation on the identity that the agent did: its code is one of the identity's where there is one.
     init(ofIdentity error: VaultError) {
-        let code = IdentityError.Code(word: error.code.description)
+        let code = error.code.identity
         guard code.kind != nil else {
             self.init(error)
             return
@@ -53,7 +53,7 @@ extension CommandError {
     /// With the advice that fits the vault of a command line, where it depends on what opens that. The vault may be locked, so what
     /// its header says is not proved.
     func fitting(_ arguments: Arguments) -> CommandError {
-        guard let kind = VaultError.Code(word: code).kind, advice == Advice.on(kind),
+        guard let kind = code.kind, advice == Advice.on(kind),
             Advice.on(kind, whereOpenBy: []) != nil || Advice.on(kind, whereOpenBy: [.recoveryPhrase]) != nil,
             let status = try? Unlocking.find(arguments).status()
         else { return self }
@@ -75,7 +75,7 @@ extension CommandError {
         guard fitting.count < clauses.count else { return self }
         var error = self
         error.advice = fitting.isEmpty ? nil : fitting.joined(separator: "; ")
-        if error.advice == nil, code == VaultError.Code.recordExists.description {
+        if error.advice == nil, code == .recordExists {
             error.advice = "choose another name"
         }
         return error
@@ -84,7 +84,7 @@ extension CommandError {
     /// The agent passes on codes of the identity as well.
     private static func advice(on code: VaultError.Code) -> String? {
         if let kind = code.kind { return Advice.on(kind) }
-        return IdentityError.Code(word: code.description).kind.flatMap { Advice.on($0) }
+        return code.identity.kind.flatMap { Advice.on($0) }
     }
 }
 

@@ -5,7 +5,7 @@ extension ExitCode {
     /// Of a vault's error. A code without an exit code does not compile; one of an agent that is newer is a failure.
     init(_ code: VaultError.Code) {
         // The agent passes on codes of the identity as well.
-        self = code.kind.map(ExitCode.of) ?? ExitCode(IdentityError.Code(word: code.description))
+        self = code.kind.map(ExitCode.of) ?? ExitCode(code.identity)
     }
 
     /// Of an identity's error.

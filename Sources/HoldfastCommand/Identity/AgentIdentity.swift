@@ -12,7 +12,7 @@ struct AgentIdentity: IdentityService {
     ) throws(VaultError) -> IdentityOutcome {
         do throws(CommandError) {
             return try outcome(of: call, json, vault, notify)
-        } catch { throw VaultError(VaultError.Code(word: error.code), error.what) }
+        } catch { throw VaultError(error.code, error.what) }
     }
 
     private func outcome(

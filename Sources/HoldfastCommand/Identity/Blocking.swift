@@ -5,7 +5,7 @@ internal import SystemCalls
 enum Blocking {
     static func run<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) throws(CommandError) -> R {
         var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else { throw .failure("failure", "no pipe: \(SystemError.last)") }
+        guard unsafe pipe(&ends) == 0 else { throw .failure(.failure, "no pipe: \(SystemError.last)") }
         let (reading, writing) = (ends[0], ends[1])
         defer { close(reading) }
         let outcome = Outcome<R>()
@@ -17,7 +17,7 @@ enum Blocking {
         }
         var byte: UInt8 = 0
         while unsafe read(reading, &byte, 1) < 0 && errno == EINTR {}
-        guard let result = outcome.value.withLock({ $0 }) else { throw .failure("failure", "nothing came of it") }
+        guard let result = outcome.value.withLock({ $0 }) else { throw .failure(.failure, "nothing came of it") }
         do { return try result.get() } catch { throw CommandError(error) }
     }
 

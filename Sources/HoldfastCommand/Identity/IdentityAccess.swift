@@ -14,8 +14,13 @@ struct IdentityAccess {
 
     /// Opens the vault.
     init(_ arguments: Arguments) throws(CommandError) {
-        let turn = try IdentityAccess.turn(arguments)
-        self.init(arguments, turn, try Unlocking.open(arguments, isForWhole: true))
+        try self.init(ItemAccess(arguments))
+    }
+
+    /// As ``init(_:)-(Arguments)``, where the agent was asked first.
+    init(_ access: ItemAccess) throws(CommandError) {
+        let turn = try IdentityAccess.turn(access.arguments)
+        self.init(access.arguments, turn, try access.open(isForWhole: true).vault)
     }
 
     private init(_ arguments: Arguments, _ turn: IdentityTurn, _ vault: Vault) {
@@ -114,7 +119,7 @@ struct IdentityAccess {
             }
         guard isKnown, credentials.server == nil || credentials.server == server.description else {
             throw .failure(
-                "otherServer",
+                .identity(.otherServer),
                 "to change the identity's server or its trusted key, use holdfast identity trust, which asks for the "
                     + "passcode; nothing was sent or changed")
         }

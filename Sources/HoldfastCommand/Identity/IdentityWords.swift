@@ -32,14 +32,14 @@ package enum IdentityWords {
         }
         guard isVaults else { return }
         throw CommandError(
-            .refused, code: "wrongPhrase",
+            .refused, code: .wrongPhrase,
             "this is the recovery phrase of the vault; the identity has a different one, on its own sheet")
     }
 
     /// A request that the server may not have got: what is run again, when it can be reached.
     static func undecided(_ error: CommandError, again command: String) -> CommandError {
         let kinds: [IdentityError.Code.Kind] = [.unreachable, .notTheServer, .invalidReply, .undecided]
-        guard let kind = IdentityError.Code(word: error.code).kind, kinds.contains(kind) else { return error }
+        guard let kind = error.code.identity.kind, kinds.contains(kind) else { return error }
         var error = error
         error.advice = "check the address and the network, then run \(command) again"
         return error

@@ -35,7 +35,7 @@ struct IdentityWork {
             if let turn = try vaultCall({ try IdentityTurn(in: home) }) { return turn }
             usleep(100_000)
         }
-        throw CommandError.failure("busy", "another program is working on the identity; try again")
+        throw CommandError.failure(.busy, "another program is working on the identity; try again")
     }
 
     /// - Parameter chain: The authority for the server's response keys; nil to trust the first key.
@@ -56,7 +56,7 @@ struct IdentityWork {
     static func address(_ text: String, allowsPlain: Bool) throws(CommandError) -> ServerAddress {
         do throws(ServerAddress.Refusal) { return try ServerAddress(text, allowsPlain: allowsPlain) } catch {
             let hint = error == .insecure ? ", or use --plain-http if you must" : ""
-            throw CommandError(.usage, code: "invalidAddress", error.reason + hint)
+            throw CommandError(.usage, code: .identity(.invalidAddress), error.reason + hint)
         }
     }
 

@@ -26,7 +26,7 @@ struct NewRecovery: ~Copyable {
         if isShown { try? Output.write("Deriving the recovery key (Argon2id, 256 MiB) ...", to: 2) }
         defer { if isShown { try? Output.write("\r\u{1B}[K", to: 2) } }
         do throws(CryptographyError) { return try phrase.recoveryKey() } catch {
-            throw .failure("cryptography", "the recovery key could not be derived (\(error))")
+            throw .failure(.cryptography, "the recovery key could not be derived (\(error))")
         }
     }
 

@@ -95,7 +95,7 @@ extension EditedItem {
         }
         if let place = free.sorted().first(where: { fields[$0].kind == .file }) {
             throw CommandError(
-                .usage, code: "invalidEdit",
+                .usage, code: .invalidEdit,
                 "line \(fields[place].line): an editor cannot add a file or change its name",
                 advice: "holdfast edit NAME --attach FILE adds one")
         }

@@ -14,7 +14,7 @@ extension Item {
         let near = Suggestion.nearest(to: folded, among: all.map { $0.label.lowercased() })
         let index = near.flatMap { near in all.firstIndex { $0.label.lowercased() == near } }
         throw CommandError(
-            .notFound, code: "fieldNotFound", "no field '\(Escaping.name(text))' in this entry",
+            .notFound, code: .fieldNotFound, "no field '\(Escaping.name(text))' in this entry",
             advice: index.map { "did you mean \(ShellWord.always(all[$0].label))?" }
                 ?? (labels.isEmpty ? "it has no fields" : "it has \(labels)"))
     }

@@ -19,7 +19,7 @@ struct FolderWork {
         guard names.has(folder) else {
             try access.requireReach(of: folder.first)
             throw CommandError(
-                .notFound, code: VaultError.Code.recordNotFound.description, "there is no folder '\(folder.text)'",
+                .notFound, code: .recordNotFound, "there is no folder '\(folder.text)'",
                 advice: "holdfast list --tree shows all folders")
         }
         self.folder = folder
@@ -36,7 +36,7 @@ struct FolderWork {
         }
         guard !target.isWithin(folder) else {
             throw CommandError(
-                .usage, code: "invalidName",
+                .usage, code: .invalidName,
                 "'\(folder.text)' cannot go to '\(target.text)', which is the same or in it")
         }
         let action = isMoved ? FolderAction.move(folder, to: target) : .copy(folder, to: target)
@@ -81,7 +81,7 @@ struct FolderWork {
     private func refuse(_ large: [EntryPath], _ what: String, _ advice: String) throws(CommandError) {
         guard !large.isEmpty else { return }
         throw CommandError(
-            .failure, code: VaultError.Code.tooLarge.description,
+            .failure, code: .tooLarge,
             "\(what): \(ItemNames.several(names.written(large))); nothing was done", advice: advice)
     }
 
@@ -89,13 +89,13 @@ struct FolderWork {
         let taken = misfits.compactMap(\.target)
         guard taken.isEmpty else {
             throw CommandError(
-                .failure, code: VaultError.Code.recordExists.description,
+                .failure, code: .recordExists,
                 "there are already entries \(ItemNames.several(taken.map(\.text))); nothing was done",
                 advice: "choose another folder")
         }
         guard let reason = misfits.first?.reason else { return }
         throw CommandError(
-            .usage, code: "invalidName",
+            .usage, code: .invalidName,
             "\(ItemNames.several(names.written(misfits.map(\.entry)))) cannot be called so in '\(target.text)': \(reason)"
         )
     }

@@ -4,19 +4,124 @@ internal import Holdfast
 internal import HoldfastAgent
 internal import Items
 
-/// The items of the vault that a command works on: through the agent while that is open, otherwise in the vault, which this
-/// process opens once. If the agent locks between two calls, the next one asks for the passcode, so that nothing is lost.
+/// The vault that a command works on: through the agent while that is open, over one connection; otherwise in this
+/// process, which opens it once. If the agent locks between two calls, the next one asks for the passcode, so that
+/// nothing is lost.
 final class ItemAccess {
     let arguments: Arguments
-    private var own: ItemStore?
+    private let evenIfDamaged: Bool
     private let listed: [Vault.RecordInfo]?
+    private var line: AgentLine?
+    private var own: (store: ItemStore, vault: Vault)?
 
-    /// - Parameter listed: What was listed, where that was done before.
-    init(_ arguments: Arguments, listed: [Vault.RecordInfo]? = nil) {
+    /// - Parameters:
+    ///   - evenIfDamaged: As `Unlocking.open`; no agent is started for such a command.
+    ///   - listed: What was listed, where that was done before.
+    init(_ arguments: Arguments, evenIfDamaged: Bool = false, listed: [Vault.RecordInfo]? = nil) {
         self.arguments = arguments
+        self.evenIfDamaged = evenIfDamaged
         self.listed = listed
     }
 
+    /// How far a command is with the agent: from some point on it cannot do without it any more.
+    struct Session {
+        /// Part of the value has been taken or written: another way would take or write it twice.
+        var hasBegun = false
+        /// The request changes the vault: whether it was done is not known when the agent goes away.
+        var changes: Bool
+    }
+
+    /// Works through the agent where it is there and unlocked, or where the user unlocks it now (``Remembering``).
+    /// - Returns: Nil if this process has opened the vault or has to: there is no agent, it is locked or unusable, or
+    ///   the command line says how to open the vault.
+    func use<R: ~Copyable>(
+        changes: Bool = false, _ body: (borrowing AgentClient, inout Session) throws -> R
+    ) throws(CommandError) -> R? {
+        guard own == nil, !Unlocking.namesSecret(arguments), !arguments[Options.noAgent] else { return nil }
+        var session = Session(changes: changes)
+        do {
+            if try connect() { return try use(&session, body) }
+        } catch {
+            let error = CommandError(error)
+            guard !session.hasBegun else { throw error }
+            switch error.code {
+            case .locked: break
+            case .agentUnavailable where !session.changes, .agentProtocol where !session.changes:
+                Output.note("\(error.what); opening the vault without the agent")
+                return nil
+            default: throw error
+            }
+        }
+        guard !evenIfDamaged else { return nil }
+        switch try Remembering.unlock(arguments, over: line) {
+        case .agent(let line):
+            self.line = line
+            return try vaultCall {
+                try line.client.introduce()
+                return try use(&session, body)
+            }
+        case .vault(let vault): own = (ItemStore(vault), vault)
+        case nil: break
+        }
+        return nil
+    }
+
+    /// The connection is used again unless something is left in it: a failure that is not the agent's answer.
+    private func use<R: ~Copyable>(
+        _ session: inout Session, _ body: (borrowing AgentClient, inout Session) throws -> R
+    ) throws -> R {
+        guard let line else { throw VaultError(.agentUnavailable, "the agent has ended") }
+        do { return try body(line.client, &session) } catch {
+            if CommandError(error).code != .locked { self.line = nil }
+            throw error
+        }
+    }
+
+    /// - Returns: False where no agent serves the home.
+    private func connect() throws -> Bool {
+        // It may have ended while the user typed.
+        if let line, line.client.isConnected { return true }
+        line = nil
+        switch try AgentAccess.connect(arguments) {
+        case .none: return false
+        case .some(let client):
+            try client.introduce()
+            line = AgentLine(client)
+            return true
+        }
+    }
+
+    /// Works through the agent, or in the vault that this process opens.
+    /// - Parameter changes: Whether something is changed: then nothing is tried again when the agent goes away.
+    func run<R: ~Copyable>(
+        changes: Bool = false, _ remote: (borrowing AgentClient) throws(VaultError) -> R,
+        own local: (ItemStore, Vault) throws(VaultError) -> R
+    ) throws(CommandError) -> R {
+        let result: R? = try use(changes: changes) { agent, _ in try remote(agent) }
+        switch consume result {
+        case .some(let result): return result
+        case .none: break
+        }
+        let (items, vault) = try open()
+        return try vaultCall { try local(items, vault) }
+    }
+
+    /// The home of the agent that this went through; nil where this process has opened the vault itself.
+    func agentHome() throws(CommandError) -> String? { own == nil ? try HomeFolder.absolutePath(arguments) : nil }
+
+    /// Opens the vault in this process.
+    /// - Parameter isForWhole: As `Unlocking.open`.
+    func open(isForWhole: Bool = false) throws(CommandError) -> (store: ItemStore, vault: Vault) {
+        if let own { return own }
+        let vault = try Unlocking.open(arguments, evenIfDamaged: evenIfDamaged, isForWhole: isForWhole)
+        let opened = (store: ItemStore(vault), vault: vault)
+        own = opened
+        return opened
+    }
+}
+
+// The items of the vault.
+extension ItemAccess {
     /// Everything but the trash.
     func infos() throws(CommandError) -> [Vault.RecordInfo] {
         if let listed { return listed }
@@ -69,14 +174,14 @@ final class ItemAccess {
             var item = number == 0 ? try found.duplicate() : try item(found.path)
             try change(&item)
             do throws(CommandError) { return try replace(found.record, with: item) } catch {
-                guard error.code == VaultError.Code.busy.description else { throw error }
+                guard error.code == .busy else { throw error }
             }
         }
         throw .failure(
-            VaultError.Code.busy.description, "other programs keep changing this entry; nothing was changed")
+            .busy, "other programs keep changing this entry; nothing was changed")
     }
 
-    private static let tries = 16
+    private static var tries: Int { 16 }
 
     /// - Returns: Whether it is in the trash; if not, it was removed for good.
     func discard(_ path: RecordPath, days: Int) throws(CommandError) -> Bool {
@@ -112,7 +217,7 @@ final class ItemAccess {
 
     /// Puts something back from the trash.
     func restore(_ entry: TrashEntry, as target: RecordPath?) throws(CommandError) {
-        guard let path = target ?? RecordPath(entry.entry) else { throw ItemNames.noSuchPath }
+        guard let path = target ?? entry.entry.record else { throw ItemNames.noSuchPath }
         try ItemNames.explaining(NamedRecord(path)) { () throws(CommandError) in
             try run(changes: true) { agent throws(VaultError) in
                 try agent.restore(entry.key, as: target)
@@ -149,40 +254,5 @@ final class ItemAccess {
         } own: { (items, _) throws(VaultError) in
             try items.tags()
         }
-    }
-
-    func run<R: ~Copyable>(
-        changes: Bool = false, _ remote: (borrowing AgentClient) throws(VaultError) -> R,
-        own local: (ItemStore, Vault) throws(VaultError) -> R
-    ) throws(CommandError) -> R {
-        if own == nil {
-            let result: R? = try AgentAccess.use(arguments) { agent, session in
-                session.changes = changes
-                return try remote(agent)
-            }
-            switch consume result {
-            case .some(let result): return result
-            case .none: break
-            }
-        }
-        let items = try open()
-        return try vaultCall { try local(items.store, items.vault) }
-    }
-
-    private var vault: Vault?
-
-    /// Whether this process has opened the vault.
-    var isOpen: Bool { own != nil }
-
-    /// The home of the agent that this went through; nil where this process has opened the vault itself.
-    func agentHome() throws(CommandError) -> String? { isOpen ? nil : try HomeFolder.absolutePath(arguments) }
-
-    func open() throws(CommandError) -> (store: ItemStore, vault: Vault) {
-        if let own, let vault { return (own, vault) }
-        let vault = try Unlocking.open(arguments)
-        let items = ItemStore(vault)
-        self.vault = vault
-        own = items
-        return (items, vault)
     }
 }

@@ -20,13 +20,6 @@ struct NamedRecord: Equatable {
     }
 }
 
-extension RecordPath {
-    /// Nil where no record can be there.
-    init?(_ entry: EntryPath) { self.init(collection: entry.collection, name: entry.name) }
-
-    var entry: EntryPath { EntryPath(collection: collection, name: name) }
-}
-
 extension Vault.RecordInfo {
     var entry: EntryPath { EntryPath(collection: collection, name: name) }
 }
@@ -88,7 +81,7 @@ extension ItemAccess {
                 if naming.reads { tellOther(text, first) }
                 return result
             } catch {
-                guard error.code == VaultError.Code.recordNotFound.description else { throw error }
+                guard error.code == .recordNotFound else { throw error }
                 if isLiteral { throw ItemNames.named(error, first) }
             }
         } else {
@@ -96,7 +89,7 @@ extension ItemAccess {
         }
         let record = try choose(text, naming)
         do throws(CommandError) { return try body(record) } catch {
-            throw error.code == VaultError.Code.recordNotFound.description ? ItemNames.named(error, record) : error
+            throw error.code == .recordNotFound ? ItemNames.named(error, record) : error
         }
     }
 
@@ -117,7 +110,7 @@ extension ItemAccess {
             guard names.contains(first.path.entry) else { throw ItemNames.none(text, []) }
             return first
         }
-        if let entry = names.entry(text) { return names.record(entry) }
+        if let record = names.entry(text).flatMap(names.record) { return record }
         return try choose(text, precision, among: names)
     }
 
@@ -134,7 +127,7 @@ extension ItemAccess {
         }
         if isSimple { return NamedRecord(try ItemNames.new(text)) }
         let names = try names()
-        if let entry = names.entry(text) { return names.record(entry) }
+        if let record = names.entry(text).flatMap(names.record) { return record }
         return NamedRecord(try ItemNames.new(text))
     }
 
@@ -149,7 +142,7 @@ extension ItemAccess {
             guard let record = try record(as: text) else { throw ItemNames.noSuchPath }
             path = record.path
         } else {
-            if let taken = names.entry(text) { throw ItemNames.taken(names.record(taken)) }
+            if let taken = names.entry(text) { throw ItemNames.taken(names.written([taken])[0]) }
             path = try ItemNames.new(text)
         }
         return try requireFree(path, among: names)
@@ -162,7 +155,7 @@ extension ItemAccess {
 
     /// However it is written: two are never written the same, but one of them would be written anew.
     private func requireFree(_ path: RecordPath, among names: EntryNames) throws(CommandError) -> NamedRecord {
-        if let taken = names.taking(path.entry) { throw ItemNames.taken(names.record(taken)) }
+        if let taken = names.taking(path.entry) { throw ItemNames.taken(names.written([taken])[0]) }
         return NamedRecord(path)
     }
 
@@ -172,10 +165,10 @@ extension ItemAccess {
         guard entry.collection == Options.defaultCollection, entry.other != nil else { return record }
         do throws(CommandError) {
             let names = try names()
-            return names.contains(entry) ? names.record(entry) : record
+            return names.contains(entry) ? names.record(entry) ?? record : record
         } catch {
             // One record that cannot be read keeps nobody from another one.
-            guard error.code == VaultError.Code.damaged.description else { throw error }
+            guard error.code == .damaged else { throw error }
             return record
         }
     }
@@ -209,7 +202,7 @@ extension ItemAccess {
         if let collection = arguments[Options.collection] {
             return RecordPath(collection: collection, name: text).map { NamedRecord($0) }
         }
-        return EntryPath(parsing: text).flatMap(RecordPath.init).map { NamedRecord($0) }
+        return EntryPath(parsing: text)?.record.map { NamedRecord($0) }
     }
 
     func names() throws(CommandError) -> EntryNames { EntryNames(try infos().map(\.entry)) }
@@ -217,7 +210,7 @@ extension ItemAccess {
     /// The record that a text means which is no record's as it is.
     private func choose(_ text: String, _ naming: Naming) throws(CommandError) -> NamedRecord {
         let names = try names()
-        if let entry = names.entry(text) { return names.record(entry) }
+        if let record = names.entry(text).flatMap(names.record) { return record }
         if case .partOrFolder = naming, let folder = EntryFolder(parsing: text.hasSuffix("/") ? text : text + "/"),
             names.has(folder)
         {
@@ -249,15 +242,15 @@ extension ItemAccess {
 }
 
 extension EntryNames {
-    func record(_ entry: EntryPath) -> NamedRecord {
-        // What is listed is what a record can be called.
-        NamedRecord(RecordPath(entry) ?? RecordPath(collection: "", name: "-")!, written: entry.shortest(among: self))
+    /// Nil where no record can be called so.
+    func record(_ entry: EntryPath) -> NamedRecord? {
+        entry.record.map { NamedRecord($0, written: written([entry])[0]) }
     }
 
     /// As ``record(_:)``, written at once.
     fileprivate func records(_ entries: [EntryPath]) -> [NamedRecord] {
         zip(entries, written(entries)).compactMap { entry, text in
-            RecordPath(entry).map { NamedRecord($0, written: text) }
+            entry.record.map { NamedRecord($0, written: text) }
         }
     }
 
@@ -303,45 +296,43 @@ enum ItemNames {
         // git's addresses have an empty part.
         let git = CredentialStore.defaultCollection
         if let entry = EntryPath(parsing: text), entry.collection == git, CredentialAddress(name: entry.name) != nil,
-            let path = RecordPath(entry)
+            let path = entry.record
         {
             return path
         }
         do throws(VaultError) {
-            guard let path = RecordPath(try EntryPath(new: text)) else {
+            guard let path = try EntryPath(new: text).record else {
                 throw VaultError(.invalidName, "it is too long")
             }
             return path
         } catch {
             throw CommandError(
-                .usage, code: "invalidName", "no new entry can be called '\(Escaping.name(text))': \(error.reason)")
+                .usage, code: .invalidName, "no new entry can be called '\(Escaping.name(text))': \(error.reason)")
         }
     }
 
     /// For a name that no record can have.
     static let noSuchPath = CommandError(
-        .usage, code: "invalidName", "a name has 1 to 1,024 bytes, a collection's name at most 255; nothing was done")
+        .usage, code: .invalidName, "a name has 1 to 1,024 bytes, a collection's name at most 255; nothing was done")
 
-    static let cancelled = CommandError.failure("cancelled", "cancelled; nothing was changed")
+    static let cancelled = CommandError.failure(.cancelled, "cancelled; nothing was changed")
 
     static func none(_ text: String, _ near: [String]) -> CommandError {
         let shown = near.map(ShellWord.always).joined(separator: " or ")
         return CommandError(
-            .notFound, code: VaultError.Code.recordNotFound.description, "there is no entry '\(Escaping.name(text))'",
+            .notFound, code: .recordNotFound, "there is no entry '\(Escaping.name(text))'",
             advice: near.isEmpty ? "holdfast list shows what there is" : "did you mean \(shown)?")
     }
 
-    static func taken(_ record: NamedRecord) -> CommandError {
+    static func taken(_ written: String) -> CommandError {
         CommandError(
-            .failure, code: VaultError.Code.recordExists.description, "there is already an entry '\(record.written)'",
+            .failure, code: .recordExists, "there is already an entry '\(written)'",
             advice: "choose another name, or change it with holdfast edit")
     }
 
-    static let folderCode = "isFolder"
-
     static func isFolder(_ folder: EntryFolder) -> CommandError {
         CommandError(
-            .notFound, code: folderCode, "'\(folder.text)' is a folder",
+            .notFound, code: .isFolder, "'\(folder.text)' is a folder",
             advice: "holdfast list \(ShellWord.quoted(folder.text)) shows what is in it")
     }
 
@@ -357,7 +348,7 @@ enum ItemNames {
         let shown = found.prefix(5).map { ShellWord.always($0.written) }.joined(separator: ", ")
         let more = found.count > 5 ? " and \(found.count - 5) more" : ""
         return CommandError(
-            .usage, code: "ambiguous", "'\(Escaping.name(text))' can be any of \(shown)\(more)",
+            .usage, code: .ambiguous, "'\(Escaping.name(text))' can be any of \(shown)\(more)",
             advice: "enter more of the name")
     }
 
@@ -384,9 +375,9 @@ enum ItemNames {
     static func named(_ error: CommandError, _ record: NamedRecord) -> CommandError {
         var error = error
         switch error.code {
-        case VaultError.Code.recordNotFound.description:
+        case .recordNotFound:
             error.what = "there is no entry '\(record.written)'"
-        case VaultError.Code.recordExists.description:
+        case .recordExists:
             error.what = "there is already an entry '\(record.written)'"
         default: break
         }

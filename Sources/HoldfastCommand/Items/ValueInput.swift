@@ -113,7 +113,7 @@ struct ValueInput {
                 try piece.withBytes { bytes throws(SecretMemoryError) in try buffer.append(bytes.extracting(0..<got)) }
             } catch {
                 if case .invalidSize = error {
-                    throw .failure("tooLong", "there are more than \(Format.size(UInt64(limit)))")
+                    throw .failure(.tooLong, "there are more than \(Format.size(UInt64(limit)))")
                 }
                 throw CommandError(error)
             }
@@ -150,7 +150,7 @@ extension ItemTemplate.Asked {
                     try probe.add(.date, "date", value)
                 }
             } catch {
-                guard error.code == VaultError.Code.invalidItem.description else { throw error }
+                guard error.code == .invalidItem else { throw error }
                 throw .usage("a date looks like 2031-12-24 or 2031-12")
             }
             return value
@@ -175,7 +175,7 @@ extension CommandError {
         if case .memory(let error) = error {
             self.init(error)
         } else {
-            self.init(.usage, code: "invalidOneTimeCode", "\(error)")
+            self.init(.usage, code: .invalidOneTimeCode, "\(error)")
         }
     }
 }

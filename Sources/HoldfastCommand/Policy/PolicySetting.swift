@@ -123,7 +123,7 @@ struct PolicySetting {
         do throws(FallbackPolicyError) {
             return try FallbackPolicy(json: text)
         } catch {
-            throw CommandError(.usage, code: "invalidPolicy", "\(key)=@\(Escaping.sentence(path)): \(error)")
+            throw CommandError(.usage, code: .invalidPolicy, "\(key)=@\(Escaping.sentence(path)): \(error)")
         }
     }
 

@@ -63,7 +63,7 @@ struct ChildProcess: ~Copyable {
         var process: pid_t = 0
         let error = unsafe posix_spawnp(&process, words[0], &actions, &attributes, &arguments, environ)
         guard error == 0 else {
-            throw .failure("program", "\(Escaping.name(words[0])) cannot be started: \(SystemError(error))")
+            throw .failure(.program, "\(Escaping.name(words[0])) cannot be started: \(SystemError(error))")
         }
         id = process
     }
@@ -110,7 +110,7 @@ struct Pipe: ~Copyable {
 
     init() throws(CommandError) {
         var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else { throw .failure("system", "pipe: \(SystemError.last)") }
+        guard unsafe pipe(&ends) == 0 else { throw .failure(.system, "pipe: \(SystemError.last)") }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         (reading, writing) = (ends[0], ends[1])
     }

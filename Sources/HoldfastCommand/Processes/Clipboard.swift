@@ -39,12 +39,12 @@ struct Clipboard: Sendable {
         }
         guard isSet("WAYLAND_DISPLAY") || isSet("DISPLAY") else {
             throw CommandError(
-                .failure, code: "noClipboard",
+                .failure, code: .noClipboard,
                 "there is no clipboard here: neither $WAYLAND_DISPLAY nor $DISPLAY is set",
                 advice: "holdfast show NAME --reveal shows what is secret")
         }
         let program = isSet("WAYLAND_DISPLAY") ? "wl-clipboard" : "xclip"
-        throw .failure("noClipboard", "no program for the clipboard was found; install \(program)")
+        throw .failure(.noClipboard, "no program for the clipboard was found; install \(program)")
     }
 
     /// Copies a value and returns when it is on the clipboard. A process of its own clears it later.
@@ -52,7 +52,7 @@ struct Clipboard: Sendable {
     ///   - seconds: After which it is cleared.
     ///   - home: Of the vault whose agent gave the value: it is cleared when that locks, too. Nil without an agent.
     func copy(_ value: borrowing SecretBytes, for seconds: Int, untilLockOf home: String?) throws(CommandError) {
-        guard value.count > 0 else { throw .failure("empty", "the value is empty; nothing was copied") }
+        guard value.count > 0 else { throw .failure(.empty, "the value is empty; nothing was copied") }
         let input = try Pipe()
         let report = try Pipe()
         defer { close(report.reading) }
@@ -75,7 +75,7 @@ struct Clipboard: Sendable {
         isWriting = false
         let words = try ValueInput.rest(of: report.reading).withBytes { $0.text(0..<$0.byteCount) }
         guard words == "copied" else {
-            throw .failure("clipboard", words.isEmpty ? "the clipboard's process ended early" : words)
+            throw .failure(.clipboard, words.isEmpty ? "the clipboard's process ended early" : words)
         }
         _ = keeper.id
         let end = home == nil ? "in \(seconds) s" : "in \(seconds) s or when the vault locks"

@@ -56,7 +56,7 @@ final class ClipboardKeeper {
             if owner.hasEnded() {
                 // A clipboard manager may have taken it at once.
                 guard isStillThere() == true else {
-                    throw .failure("clipboard", "\(clipboard.copying[0]) could not put it on the clipboard")
+                    throw .failure(.clipboard, "\(clipboard.copying[0]) could not put it on the clipboard")
                 }
                 return
             }
@@ -65,7 +65,7 @@ final class ClipboardKeeper {
         }
         // Some compositors let only the program in focus paste.
         guard !owner.hasEnded() else {
-            throw .failure("clipboard", "\(clipboard.copying[0]) could not put it on the clipboard")
+            throw .failure(.clipboard, "\(clipboard.copying[0]) could not put it on the clipboard")
         }
     }
 
@@ -142,7 +142,7 @@ final class ClipboardKeeper {
             }
         } catch {
             // A program that has the clipboard and does not answer would hold the one that pastes for ever.
-            isSame = error.code == "timedOut" ? nil : false
+            isSame = error.code == .timedOut ? nil : false
             if isSame == nil { child.signal(SIGKILL) }
         }
         close(pipe.reading)

@@ -29,7 +29,7 @@ final class EditFolder {
         for _ in 0..<100 {
             var template = Array("\(parent)/\(prefix)XXXXXX".utf8CString)
             guard unsafe mkdtemp(&template) != nil else {
-                throw .failure("system", "making a folder in \(Escaping.name(parent)): \(SystemError.last)")
+                throw .failure(.system, "making a folder in \(Escaping.name(parent)): \(SystemError.last)")
             }
             let path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
             let folder = unsafe open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
@@ -42,7 +42,7 @@ final class EditFolder {
             }
             close(folder)
         }
-        throw .failure("system", "another program keeps removing folders of ours in \(Escaping.name(parent))")
+        throw .failure(.system, "another program keeps removing folders of ours in \(Escaping.name(parent))")
     }
 
     deinit { EditFolder.remove(path) }
@@ -62,7 +62,7 @@ final class EditFolder {
     /// - Throws: A failure with the system's words, as for a full disk.
     func write(_ text: RawSpan) throws(CommandError) {
         let file = unsafe open(textPath, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard file >= 0 else { throw .failure("output", "the text for the editor: \(SystemError.last)") }
+        guard file >= 0 else { throw .failure(.output, "the text for the editor: \(SystemError.last)") }
         defer { close(file) }
         try Descriptors.write(text, to: file)
     }
@@ -71,11 +71,11 @@ final class EditFolder {
     /// - Throws: `tooLong`; a failure if the editor left no file there.
     func read() throws(CommandError) -> SecretBuffer {
         let file = unsafe open(textPath, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard file >= 0 else { throw .failure("input", "the edited text: \(SystemError.last)") }
+        guard file >= 0 else { throw .failure(.input, "the edited text: \(SystemError.last)") }
         defer { close(file) }
         var status = stat()
         guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            throw .failure("input", "the edited text is not a regular file")
+            throw .failure(.input, "the edited text is not a regular file")
         }
         var text = SecretBuffer(limit: ItemText.limit)
         var piece = try secret(65_536)
@@ -88,7 +88,7 @@ final class EditFolder {
                 try piece.withBytes { bytes throws(SecretMemoryError) in try text.append(bytes.extracting(0..<got)) }
             } catch {
                 if case .invalidSize = error {
-                    throw .failure("tooLong", "the edited text is longer than an entry can be")
+                    throw .failure(.tooLong, "the edited text is longer than an entry can be")
                 }
                 throw CommandError(error)
             }

@@ -30,7 +30,7 @@ enum Editor {
         if isEnding { throw .interrupted }
         guard code == 0 else {
             let how = code.map { "exit code \($0)" } ?? "ended by a signal"
-            throw .failure("editor", "the editor failed (\(how)); nothing was changed")
+            throw .failure(.editor, "the editor failed (\(how)); nothing was changed")
         }
     }
 
@@ -68,7 +68,7 @@ enum Editor {
             return command
         }
         for name in ["editor", "nano", "vi"] where ChildProcess.isInstalled(name) { return name }
-        throw .failure("editor", "there is no editor; set $EDITOR to one")
+        throw .failure(.editor, "there is no editor; set $EDITOR to one")
     }
 
     /// Options that keep Vim and Neovim from writing swap, undo and history files elsewhere; nothing for other editors.

@@ -2,6 +2,7 @@ internal import DeviceOwner
 internal import FaceMessages
 internal import Faces
 internal import Holdfast
+internal import HoldfastAgent
 internal import Imports
 internal import SecretMemory
 internal import SystemCalls
@@ -17,19 +18,19 @@ enum KeyringStore {
 
     static func read() throws(CommandError) -> Imported {
         let keyring = try keyringCall { () throws(KeyringBus.Problem) in try KeyringBus() }
-        guard !isHoldfast(keyring.process) else {
+        guard ProcessStat(of: keyring.process)?.name != AgentCommand.processName else {
             throw CommandError(
-                .failure, code: "keyring", "the Secret Service of this session is Holdfast itself",
+                .failure, code: .keyring, "the Secret Service of this session is Holdfast itself",
                 advice: "end its agent with holdfast lock --shut-down, start the other keyring, and import again")
         }
         guard let offer = SecretServiceCipher.Offer.make() else {
-            throw .failure("cryptography", "a key for the keyring's session could not be made")
+            throw .failure(.cryptography, "a key for the keyring's session could not be made")
         }
         let session = try keyringCall { () throws(KeyringBus.Problem) in
             try keyring.openSession(SecretServiceCipher.agreed, offer.publicNumber)
         }
         guard let cipher = unsafe offer.agree(with: session.publicNumber.span.bytes) else {
-            throw .failure("keyring", "the keyring's public number is not valid")
+            throw .failure(.keyring, "the keyring's public number is not valid")
         }
         let path = session.path
         let (paths, standard) = try keyringCall { () throws(KeyringBus.Problem) in
@@ -46,26 +47,16 @@ enum KeyringStore {
                 for (done, item) in found.items.enumerated() {
                     bytes += try read(keyring, item, (path, cipher), group, found.label, into: &imported)
                     guard bytes <= mostBytes else {
-                        throw .failure("tooLarge", "the keyring holds more than can be imported")
+                        throw .failure(.tooLarge, "the keyring holds more than can be imported")
                     }
                     guard MonotonicClock.milliseconds < deadline else {
-                        throw .failure("keyring", "the keyring answers too slowly; nothing was imported")
+                        throw .failure(.keyring, "the keyring answers too slowly; nothing was imported")
                     }
                     progress.update(done + 1, of: found.items.count)
                 }
             }
         }
         return imported
-    }
-
-    /// Whether a process is an agent of ours.
-    private static func isHoldfast(_ process: Int32) -> Bool {
-        let file = unsafe SystemCalls.open("/proc/\(process)/comm", O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return false }
-        defer { close(file) }
-        var bytes = [UInt8](repeating: 0, count: 16)
-        let count = unsafe SystemCalls.read(file, &bytes, bytes.count)
-        return count > 0 && String(decoding: bytes[..<count], as: UTF8.self) == AgentCommand.processName + "\n"
     }
 
     /// A collection, unlocked; nil for one that is left out.
@@ -150,11 +141,11 @@ extension CommandError {
     fileprivate init(_ problem: KeyringBus.Problem) {
         switch problem {
         case .unavailable(let number):
-            self.init(.failure, code: "keyring", "the session bus cannot be used (error \(number))")
+            self.init(.failure, code: .keyring, "the session bus cannot be used (error \(number))")
         case .noService:
-            self.init(.notFound, code: "keyring", "no keyring runs in this session (gnome-keyring)")
+            self.init(.notFound, code: .keyring, "no keyring runs in this session (gnome-keyring)")
         case .failed(let name):
-            self.init(.failure, code: "keyring", "the keyring failed (\(Escaping.name(name))); nothing was imported")
+            self.init(.failure, code: .keyring, "the keyring failed (\(Escaping.name(name))); nothing was imported")
         }
     }
 }

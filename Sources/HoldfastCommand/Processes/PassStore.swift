@@ -15,11 +15,11 @@ enum PassStore {
         guard kind(root + "/" + mark) == S_IFREG else {
             throw .usage("\(Escaping.name(root)) is no folder of pass: it has no file \(mark); nothing was imported")
         }
-        guard ChildProcess.isInstalled("gpg") else { throw .failure("program", "gpg is not installed; pass needs it") }
+        guard ChildProcess.isInstalled("gpg") else { throw .failure(.program, "gpg is not installed; pass needs it") }
         var imported = Imported()
         let paths = try entries(root, [], 0, &imported)
         guard !paths.isEmpty else {
-            throw CommandError(.notFound, code: "noFile", "there is no entry of pass in \(Escaping.name(root))")
+            throw CommandError(.notFound, code: .noFile, "there is no entry of pass in \(Escaping.name(root))")
         }
         try Progress.show("Decrypting") { progress throws(CommandError) in
             for (done, path) in paths.enumerated() {
@@ -43,7 +43,7 @@ enum PassStore {
     private static func entries(
         _ root: String, _ path: [String], _ depth: Int, _ imported: inout Imported
     ) throws(CommandError) -> [[String]] {
-        guard depth < deepest else { throw .failure("tooLarge", "the folders are too deep in each other") }
+        guard depth < deepest else { throw .failure(.tooLarge, "the folders are too deep in each other") }
         var found: [[String]] = []
         for name in Folder.names(([root] + path).joined(separator: "/")).sorted() where !name.hasPrefix(".") {
             switch kind(([root] + path + [name]).joined(separator: "/")) {
@@ -52,7 +52,7 @@ enum PassStore {
             case S_IFREG where name.hasSuffix(".gpg"): found.append(path + [String(name.dropLast(4))])
             default: continue
             }
-            guard found.count <= ImportLimits.items else { throw .failure("tooLarge", "there are too many entries") }
+            guard found.count <= ImportLimits.items else { throw .failure(.tooLarge, "there are too many entries") }
         }
         return found
     }
@@ -71,7 +71,7 @@ enum PassStore {
         isOpen = false
         let text = try ValueInput.rest(of: pipe.reading)
         guard gpg.wait() == 0 else {
-            throw .failure("program", "gpg cannot decrypt \(Escaping.name(path)); nothing was imported")
+            throw .failure(.program, "gpg cannot decrypt \(Escaping.name(path)); nothing was imported")
         }
         return text
     }

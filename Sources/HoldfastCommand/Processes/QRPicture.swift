@@ -21,7 +21,7 @@ enum QRPicture {
     /// - Throws: A failure that says what is wrong with the picture, or what to install.
     static func code(in path: String) throws(CommandError) -> SecretBytes {
         guard ChildProcess.isInstalled(program) else {
-            throw .failure("program", "\(program) is not installed; it reads QR codes (package zbar-tools, zbar)")
+            throw .failure(.program, "\(program) is not installed; it reads QR codes (package zbar-tools, zbar)")
         }
         let shown = path == "-" ? "the picture" : Escaping.name(path)
         let picture = try read(path)
@@ -33,7 +33,7 @@ enum QRPicture {
         }
         guard let kind else {
             throw CommandError(
-                .damaged, code: "notAPicture", "\(shown) is no picture that is read: PNG, JPEG, GIF, BMP or PNM")
+                .damaged, code: .notAPicture, "\(shown) is no picture that is read: PNG, JPEG, GIF, BMP or PNM")
         }
         let found = try scan(picture, kind)
         let lines: [Range<Int>] = found.withBytes { bytes in QRPicture.lines(of: bytes) }
@@ -44,7 +44,7 @@ enum QRPicture {
             let what =
                 codes.isEmpty
                 ? lines.isEmpty ? "no QR code" : "no QR code of one-time codes" : "more than one such QR code"
-            throw CommandError(.damaged, code: "noQRCode", "\(shown) has \(what)")
+            throw CommandError(.damaged, code: .noQRCode, "\(shown) has \(what)")
         }
         let text: SecretBytes
         do throws(SecretMemoryError) { text = try found.copy(code) } catch { throw CommandError(error) }
@@ -81,7 +81,7 @@ enum QRPicture {
         let found = try ValueInput.rest(of: output.reading)
         // 4: no code in the picture.
         guard let code = child.wait(), code == 0 || code == 4 else {
-            throw CommandError(.damaged, code: "notAPicture", "\(program) could not read the picture")
+            throw CommandError(.damaged, code: .notAPicture, "\(program) could not read the picture")
         }
         return found
     }

@@ -4,51 +4,15 @@ internal import Holdfast
 internal import HoldfastAgent
 internal import SystemCalls
 
+/// A connection to an agent, as several use it.
+final class AgentLine {
+    let client: AgentClient
+
+    init(_ client: consuming AgentClient) { self.client = client }
+}
+
 /// How commands reach the agent of their vault.
 enum AgentAccess {
-    /// How far a command is with the agent: from some point on it cannot do without it any more.
-    struct Session {
-        /// Part of the value has been taken or written: another way would take or write it twice.
-        var hasBegun = false
-        /// The request changes the vault: whether it was done is not known when the agent goes away.
-        var changes = false
-    }
-
-    /// Runs a command through the agent where it is there and unlocked, or where the user unlocks it now (``Remembering``).
-    /// - Parameter starts: False for a command that is for the whole vault, which no agent is started for.
-    /// - Returns: Nil if the command has to open the vault itself: there is no agent, it is locked or unusable, or the
-    ///   command line says how to open the vault.
-    static func use<R: ~Copyable>(
-        _ arguments: Arguments, starts: Bool = true, _ body: (borrowing AgentClient, inout Session) throws -> R
-    ) throws(CommandError) -> R? {
-        guard !Unlocking.namesSecret(arguments), !arguments[Options.noAgent] else { return nil }
-        var session = Session()
-        do {
-            if let agent = try connect(arguments) {
-                try agent.introduce()
-                return try body(agent, &session)
-            }
-        } catch {
-            let error = CommandError(error)
-            guard !session.hasBegun else { throw error }
-            switch error.code {
-            case VaultError.Code.locked.description: break
-            case VaultError.Code.agentUnavailable.description where !session.changes,
-                VaultError.Code.agentProtocol.description where !session.changes:
-                Output.note("\(error.what); opening the vault without the agent")
-                return nil
-            default: throw error
-            }
-        }
-        guard starts, let unlocked = try Remembering.unlock(arguments) else { return nil }
-        return try vaultCall {
-            try unlocked.use { agent in
-                try agent.introduce()
-                return try body(agent, &session)
-            }
-        }
-    }
-
     /// Nil when no agent serves the home.
     static func connect(_ arguments: Arguments) throws -> AgentClient? {
         try AgentClient(home: HomeFolder.path(arguments), runtime: HomeFolder.runtime())

@@ -40,7 +40,7 @@ enum Countdown {
                 let left = try vaultCall { try holder.remaining() }
                 guard let left else {
                     throw CommandError(
-                        .failure, code: VaultError.Code.notPending.description,
+                        .failure, code: .notPending,
                         "the change was cancelled elsewhere, or the vault was locked; nothing was changed")
                 }
                 guard left > .zero else { return }
@@ -51,7 +51,7 @@ enum Countdown {
                 guard signal == SIGTSTP else {
                     try? holder.cancel()
                     Output.note("cancelled; nothing was changed")
-                    throw CommandError(.interrupted, code: "cancelled", "cancelled; nothing was changed")
+                    throw CommandError(.interrupted, code: .cancelled, "cancelled; nothing was changed")
                 }
                 // The vault's clock goes on while the process is stopped.
                 Silence.pause()

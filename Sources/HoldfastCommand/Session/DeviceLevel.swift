@@ -77,7 +77,7 @@ private func settleAtDevice(_ vault: Vault) throws(CommandError) -> ExitCode {
     try vaultCall { try vault.keepForChange() }
     guard vault.isChangeable else {
         try vaultCall { try vault.openByDevice() }
-        throw .failure("exists", "the vault opens without asking already; nothing was changed")
+        throw .failure(.exists, "the vault opens without asking already; nothing was changed")
     }
     try vaultCall {
         try vault.change(to: LevelWish(.device), proving: vault.proveNobody())

@@ -35,11 +35,11 @@ enum OwnerUnlock {
                 }
             case .ask(.appPasscode): return .passcode(afterAsking: !outcomes.isEmpty)
             case .ask(.recoveryPhrase):
-                throw CommandError.failure("passcodeNeeded", "the policy requires the recovery phrase now (--phrase)")
+                throw CommandError.failure(.passcodeNeeded, "the policy requires the recovery phrase now (--phrase)")
             case .ask(.openCompartment), .useOpenCompartment:
                 throw CommandError(
-                    .notAllowed, code: "locked", "the policy allows only the open compartment now (--open)")
-            case .stop(let stop): throw CommandError(.notAllowed, code: "locked", "\(stop)")
+                    .notAllowed, code: .locked, "the policy allows only the open compartment now (--open)")
+            case .stop(let stop): throw CommandError(.notAllowed, code: .locked, "\(stop)")
             }
         }
         return .passcode(afterAsking: true)
@@ -67,16 +67,14 @@ enum OwnerUnlock {
     }
 
     /// What an error means for the fallback chain; nil if the code is not an outcome of the chain.
-    private static func outcome(_ code: String, _ step: OwnerStep) -> StepOutcome? {
+    private static func outcome(_ code: CommandError.Code, _ step: OwnerStep) -> StepOutcome? {
         switch code {
-        case VaultError.Code.notConfirmed.description: step == .biometrics ? .biometricFailed : .wrongSecret
-        case VaultError.Code.cancelled.description: .cancelled
-        case VaultError.Code.timedOut.description, VaultError.Code.ownerUnavailable.description,
-            VaultError.Code.passcodeNeeded.description, VaultError.Code.hardwareUnavailable.description:
-            .unavailable
-        case VaultError.Code.ownerNotEnrolled.description: .notEnrolled
-        case VaultError.Code.ownerLockedOut.description: .systemLockout
-        case VaultError.Code.ownerBusy.description, VaultError.Code.busy.description: .hardwareBusy
+        case .notConfirmed: step == .biometrics ? .biometricFailed : .wrongSecret
+        case .cancelled: .cancelled
+        case .timedOut, .ownerUnavailable, .passcodeNeeded, .hardwareUnavailable, .shareUnavailable: .unavailable
+        case .ownerNotEnrolled: .notEnrolled
+        case .ownerLockedOut: .systemLockout
+        case .ownerBusy, .busy: .hardwareBusy
         default: nil
         }
     }

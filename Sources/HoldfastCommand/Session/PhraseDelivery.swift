@@ -57,13 +57,13 @@ struct PhraseDelivery {
         guard isShown else {
             do throws(CommandError) { return try deliver(text) } catch {
                 throw .failure(
-                    "phraseNotDelivered", "the recovery phrase could not be handed over (\(error.what)); \(consequence)"
+                    .phraseNotDelivered, "the recovery phrase could not be handed over (\(error.what)); \(consequence)"
                 )
             }
         }
         try HeldSignals.released { () throws(CommandError) in
             do throws(CommandError) {
-                guard let terminal = Terminal() else { throw .failure("output", "the terminal was closed") }
+                guard let terminal = Terminal() else { throw .failure(.output, "the terminal was closed") }
                 let page = PhrasePage(replacesOne ? "\(heading) \(PhraseDelivery.replacing)" : heading, on: terminal)
                 try page.begin()
                 defer { page.end() }
@@ -74,7 +74,7 @@ struct PhraseDelivery {
                     throw error
                 }
                 let old = replacesOne ? "; the old one still opens the vault" : ""
-                throw .failure("cancelled", "cancelled; \(consequence), and this phrase is not valid\(old)")
+                throw .failure(.cancelled, "cancelled; \(consequence), and this phrase is not valid\(old)")
             }
         }
     }

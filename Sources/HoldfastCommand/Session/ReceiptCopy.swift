@@ -16,7 +16,7 @@ final class ReceiptCopy {
         }
         descriptor = unsafe open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
-            throw .failure("output", "\(path): \(SystemError.last); nothing was erased")
+            throw .failure(.output, "\(path): \(SystemError.last); nothing was erased")
         }
         self.path = path
     }
@@ -26,7 +26,7 @@ final class ReceiptCopy {
             try receipt.bytes.withRawSpan { bytes throws(CommandError) in
                 try Descriptors.write(bytes, to: descriptor)
             }
-        } catch { throw .failure("output", "\(error.what); the vault is destroyed, its receipt is in its folder") }
+        } catch { throw .failure(.output, "\(error.what); the vault is destroyed, its receipt is in its folder") }
         fsync(descriptor)
         isWritten = true
     }

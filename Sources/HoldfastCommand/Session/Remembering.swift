@@ -1,7 +1,6 @@
 internal import CommandLineArguments
 internal import Holdfast
 internal import HoldfastAgent
-internal import Synchronization
 internal import SystemCalls
 
 /// Unlocked once: the passcode or PIN that a command asks for on the terminal opens the vault in its agent, and the next commands ask for
@@ -9,16 +8,18 @@ internal import SystemCalls
 ///
 /// Only where a person at a terminal sees that it is so, and where the agent ends with their session.
 enum Remembering {
-    /// The vault that a command opened itself with what was typed, because there was no agent to start.
-    private static let opened = Mutex<Vault?>(nil)
-
-    /// Takes the vault that was opened that way.
-    static func takeOpened() -> Vault? { opened.withLock { $0.take() } }
+    /// Where the vault is open now.
+    enum Opened {
+        case agent(AgentLine)
+        /// In this process, because no agent can be started.
+        case vault(Vault)
+    }
 
     /// Has the agent open the vault with what the user types.
-    /// - Returns: Nil if the command has to open the vault itself, or has in ``takeOpened()``.
+    /// - Parameter line: The connection to the agent that is locked, where there is one.
+    /// - Returns: Nil if the command has to open the vault itself.
     /// - Throws: What asking and unlocking throw.
-    static func unlock(_ arguments: Arguments) throws(CommandError) -> UnlockingAgent? {
+    static func unlock(_ arguments: Arguments, over line: AgentLine?) throws(CommandError) -> Opened? {
         // What is wrong with the vault is said where it is opened.
         guard isPossible(arguments), let (vault, found) = try? Unlocking.found(arguments),
             let status = try? found.get(),
@@ -26,7 +27,7 @@ enum Remembering {
             status.policy.remembersPasscode
         else { return nil }
         try Unlocking.refuseEarly(status)
-        let agent = try UnlockingAgent(arguments)
+        let agent = try UnlockingAgent(arguments, over: line)
         let times = try idleTimes()
         let outcome = try Unlocking.ask(arguments, vault, status) { kind, secret throws(CommandError) in
             do throws(CommandError) {
@@ -43,12 +44,11 @@ enum Remembering {
         switch outcome {
         case .here:
             Unlocking.tellOpened(vault)
-            opened.withLock { $0 = vault }
-            return nil
+            return .vault(vault)
         case .inAgent(let locksIn):
             Unlocking.tellUnclaimed(status)
             if !arguments[Options.json] { Output.remark(words(locksIn)) }
-            return agent
+            return agent.line.map { .agent($0) }
         }
     }
 
@@ -67,8 +67,7 @@ enum Remembering {
     }
 
     private static func cannotServe(_ error: CommandError) -> Bool {
-        [VaultError.Code.agentUnavailable, .agentRunning, .agentProtocol, .locked].map(\.description)
-            .contains(error.code)
+        [.agentUnavailable, .agentRunning, .agentProtocol, .locked].contains(error.code)
     }
 
     // MARK: Where it never is

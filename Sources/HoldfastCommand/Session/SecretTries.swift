@@ -70,7 +70,7 @@ struct SecretTries: ~Copyable {
     }
 
     private mutating func isAskedAgain(after error: CommandError) -> Bool {
-        guard error.code == VaultError.Code.wrongPasscode.description else { return false }
+        guard error.code == .wrongPasscode else { return false }
         wrong += 1
         return wrong < SecretTries.most && error.retryAfterSeconds == nil
             && (error.remainingAttempts ?? 0) >= SecretTries.reserve
@@ -136,7 +136,7 @@ extension Unlocking {
             }
             switch consume result {
             case .some(let result): return result
-            case .none: throw .failure("cancelled", "nothing was entered")
+            case .none: throw .failure(.cancelled, "nothing was entered")
             }
         }
     }

@@ -58,7 +58,7 @@ extension Unlocking {
             }
             switch consume opened {
             case .some(let opened): return opened
-            case .none: throw .failure("cancelled", "nothing was entered")
+            case .none: throw .failure(.cancelled, "nothing was entered")
             }
         }
     }
@@ -93,8 +93,7 @@ extension Unlocking {
     /// Whether the error means that no PIN works any more, not that this one was wrong.
     private static func isOver(_ error: CommandError) -> Bool {
         // An agent from before PINs existed does not know this request.
-        let codes = [VaultError.Code.hardwareDestroyed, .hardwareUnavailable, .noPIN, .damaged, .agentProtocol]
-        return codes.map(\.description).contains(error.code)
+        [.hardwareDestroyed, .hardwareUnavailable, .noPIN, .damaged, .agentProtocol].contains(error.code)
     }
 }
 

@@ -29,7 +29,6 @@ enum Unlocking {
     static func open(
         _ arguments: Arguments, evenIfDamaged: Bool = false, isForWhole: Bool = false
     ) throws(CommandError) -> Vault {
-        if let vault = Remembering.takeOpened() { return vault }
         let input = SecretInput(arguments)
         try requireOneSecret(arguments)
         if let vault = try openWithoutAsking(arguments) { return vault }
@@ -100,7 +99,7 @@ enum Unlocking {
     static func refuseIdentityPhrase(_ phrase: borrowing RecoveryPhrase, _ vault: Vault) throws(CommandError) {
         guard vault.isIdentityPhrase(phrase) else { return }
         throw CommandError(
-            .refused, code: "wrongPhrase",
+            .refused, code: .wrongPhrase,
             "this is the recovery phrase of your identity; the vault has a different one, on its own sheet")
     }
 
@@ -111,11 +110,11 @@ enum Unlocking {
             guard status.slots.contains(.passcode) else {
                 let way = (try? asksNobody(vault)) == true ? "opens without asking and " : ""
                 throw CommandError(
-                    .failure, code: "noRecoveryPhrase", "this vault \(way)has no recovery phrase",
+                    .failure, code: .noRecoveryPhrase, "this vault \(way)has no recovery phrase",
                     advice: Advice.on(.noRecoveryPhrase))
             }
             throw .failure(
-                "noRecoveryPhrase",
+                .noRecoveryPhrase,
                 "this vault has no recovery phrase; use the passcode" + (status.hasPIN ? " or the PIN" : ""))
         }
     }
@@ -141,7 +140,7 @@ enum Unlocking {
         }
         if let wait = status.retryAfter {
             var error = CommandError(
-                .delayed, code: "delayed",
+                .delayed, code: .delayed,
                 "too many wrong passcodes. Try again in \(Format.wait(wait))"
                     + status.destructionWarning)
             error.remainingAttempts = status.remainingAttempts
@@ -152,9 +151,14 @@ enum Unlocking {
     }
 
     /// Says before the user types that a change of the vault would be refused.
-    static func refuseChangeEarly(_ vault: Vault) throws(CommandError) {
+    /// - Parameter status: Nil to read it.
+    /// - Returns: The status.
+    @discardableResult
+    static func refuseChangeEarly(_ vault: Vault, _ status: Vault.Status? = nil) throws(CommandError) -> Vault.Status {
         try vaultCall { try vault.requireClaimedHardware() }
-        try refuseEarly(vault)
+        guard let status else { return try refuseEarly(vault) }
+        try refuseEarly(status)
+        return status
     }
 
     /// Says after an unlock that the shares in hardware were made for another folder.

@@ -8,19 +8,15 @@ internal import HoldfastAgent
 final class UnlockingAgent {
     private let home: String
     private let runtime: String?
-    private var line: Line?
+    private(set) var line: AgentLine?
     private var isStarted = false
     /// Whether the last secret was handed over: then the attempt may be counted, whatever is heard of it.
     private(set) var hasAsked = false
     private var isOpen = false
 
-    private final class Line {
-        let client: AgentClient
-
-        init(_ client: consuming AgentClient) { self.client = client }
-    }
-
-    init(_ arguments: Arguments) throws(CommandError) {
+    /// - Parameter line: A connection to the agent that runs.
+    init(_ arguments: Arguments, over line: AgentLine? = nil) throws(CommandError) {
+        self.line = line
         home = try HomeFolder.absolutePath(arguments)
         runtime = try HomeFolder.runtime()
     }
@@ -37,7 +33,7 @@ final class UnlockingAgent {
         if line == nil {
             switch try AgentClient(home: home, runtime: runtime) {
             case .none: return nil
-            case .some(let client): line = Line(client)
+            case .some(let client): line = AgentLine(client)
             }
         }
         return try line.map { try body($0.client) }
@@ -51,7 +47,6 @@ final class UnlockingAgent {
         _ factor: UnlockSecret, _ secret: borrowing SecretBytes, isRemembered: Bool = false, idle: UInt32?,
         timeout: UInt32?
     ) throws(CommandError) -> UInt64? {
-        let secret = try vaultCall { try secret.copy() }
         hasAsked = false
         return try open { agent in
             try agent.unlock(factor, secret, isRemembered: isRemembered, idle: idle, timeout: timeout) {
@@ -99,10 +94,10 @@ final class UnlockingAgent {
         let found = try AgentLaunch.connect(
             home: home, runtime: runtime, program: AgentCommand.program, arguments: AgentCommand.arguments(home: home))
         switch consume found {
-        case .running(let agent): line = Line(agent)
+        case .running(let agent): line = AgentLine(agent)
         case .started(let agent, _):
             isStarted = true
-            line = Line(agent)
+            line = AgentLine(agent)
         }
     }
 }

@@ -1,3 +1,4 @@
+internal import Holdfast
 internal import SystemCalls
 
 /// File descriptors that came with the process.
@@ -35,7 +36,7 @@ package enum Descriptors {
             case EINTR: continue
             case EAGAIN: wait(for: descriptor, POLLIN)
             case let number:
-                throw .failure("input", "reading from \(name(descriptor, "standard input")): \(SystemError(number))")
+                throw .failure(.input, "reading from \(name(descriptor, "standard input")): \(SystemError(number))")
             }
         }
     }
@@ -48,9 +49,9 @@ package enum Descriptors {
         let target = name(descriptor, "standard output")
         if number == EPIPE {
             throw CommandError(
-                .readerGone, code: "readerGone", "\(target): the reader went away before everything was written")
+                .readerGone, code: .readerGone, "\(target): the reader went away before everything was written")
         }
-        throw .failure("output", "writing to \(target): \(SystemError(number))")
+        throw .failure(.output, "writing to \(target): \(SystemError(number))")
     }
 
     /// The `errno` that stopped it; nil when everything was written.
@@ -81,7 +82,7 @@ package enum Descriptors {
             let left = Int32(clamping: deadline > now ? deadline - now : 0)
             switch unsafe poll(&waiting, 1, left) {
             case 1...: return
-            case 0: throw .failure("timedOut", "nothing came in time")
+            case 0: throw .failure(.timedOut, "nothing came in time")
             default: guard errno == EINTR else { return }  // reading says what is wrong
             }
         }

@@ -4,27 +4,15 @@ internal import Items
 package enum Escaping {
     /// A name as it is shown: control characters, line breaks, invisible characters and those that change the direction
     /// of writing become `\u{...}`, and a backslash is doubled so that two names never look the same.
-    static func name(_ text: String) -> String { escape(text) { isUnsafe($0) || $0 == "\\" } }
+    static func name(_ text: String) -> String { PathText.escaped(text, spaces: false) }
 
     /// As ``name(_:)``, for sentences that hold names already escaped: backslashes stay.
-    package static func sentence(_ text: String) -> String { escape(text, isUnsafe) }
+    package static func sentence(_ text: String) -> String {
+        text.unicodeScalars.map { isUnsafe($0) ? "\\u{" + String($0.value, radix: 16) + "}" : String($0) }.joined()
+    }
 
     /// Whether a terminal may do anything with it but draw it in its place.
     static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool { scalar.isUnsafeToShow }
-
-    private static func escape(_ text: String, _ isEscaped: (Unicode.Scalar) -> Bool) -> String {
-        var result = ""
-        for scalar in text.unicodeScalars {
-            if !isEscaped(scalar) {
-                result.unicodeScalars.append(scalar)
-            } else if scalar == "\\" {
-                result += "\\\\"
-            } else {
-                result += "\\u{" + String(scalar.value, radix: 16) + "}"
-            }
-        }
-        return result
-    }
 
     /// Columns that text takes on a terminal, near enough to align a table: two for wide letters, none for accents.
     package static func width(_ text: String) -> Int {

@@ -62,7 +62,7 @@ struct SecretInput {
         let missing = try missing("the passcode", "--passcode-fd")
         if !unlockHelps, let vaultArguments, AgentAccess.isOpen(vaultArguments) { throw missing }
         throw CommandError(
-            .refused, code: VaultError.Code.locked.description,
+            .refused, code: .locked,
             "locked: there is no terminal to ask for the passcode",
             advice: (unlockHelps ? "run holdfast unlock first, or " : "") + "use --passcode-fd N")
     }
@@ -103,7 +103,7 @@ struct SecretInput {
         let passcode = try passcode()
         guard !takesWeak, SecretInput.isWeak(passcode) else { return passcode }
         throw .failure(
-            "weakPasscode",
+            .weakPasscode,
             "\(SecretInput.weakness); nothing was changed. Choose a longer one "
                 + "(holdfast generate --words \(SecretInput.madeWords.count) makes one), or insist with \(Options.weak.option.spelled)"
         )
@@ -166,7 +166,7 @@ struct SecretInput {
     /// The PIN as it is now, of a descriptor.
     func pin() throws(CommandError) -> SecretBytes {
         let pin = try read(pinDescriptor, "PIN: ", SecretInput.longestPasscode, "a PIN")
-        guard pin.count > 0 else { throw .failure("invalidPasscode", "the PIN is empty") }
+        guard pin.count > 0 else { throw .failure(.invalidPasscode, "the PIN is empty") }
         return pin
     }
 
@@ -222,7 +222,7 @@ struct SecretInput {
         return try terminal.readSecret(prompt: prompt, capacity: capacity)
     }
 
-    private static let emptyPasscode = CommandError.failure("invalidPasscode", "the passcode is empty")
+    private static let emptyPasscode = CommandError.failure(.invalidPasscode, "the passcode is empty")
 
     /// One line of a descriptor without its newline, or the carriage return and newline of other systems. Byte by byte, so that nothing behind it is taken: the value for
     /// `put`, or another secret, may follow there.
@@ -239,12 +239,12 @@ struct SecretInput {
             let byte = next.withBytes { $0.byte(at: 0) }
             isEnded = byte == UInt8(ascii: "\n")
             if isEnded { break }
-            guard count < capacity else { throw .failure("tooLong", "\(what) has at most \(capacity) bytes") }
+            guard count < capacity else { throw .failure(.tooLong, "\(what) has at most \(capacity) bytes") }
             line.withMutableBytes { $0.storeBytes(of: byte, toByteOffset: count, as: UInt8.self) }
             count += 1
         }
         guard isEnded || count > 0 else {
-            throw .failure("input", "file descriptor \(descriptor) ended where \(what) was expected")
+            throw .failure(.input, "file descriptor \(descriptor) ended where \(what) was expected")
         }
         if isEnded, count > 0, line.withBytes({ $0.byte(at: count - 1) }) == UInt8(ascii: "\r") { count -= 1 }
         return try line.prefix(count)

@@ -11,7 +11,7 @@ package struct SignalWatch: ~Copyable {
 
     package init(_ signals: [Int32]) throws(CommandError) {
         var ends: [Int32] = [-1, -1]
-        guard unsafe pipe(&ends) == 0 else { throw .failure("system", "pipe: \(SystemError.last)") }
+        guard unsafe pipe(&ends) == 0 else { throw .failure(.system, "pipe: \(SystemError.last)") }
         for end in ends {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
             _ = fcntl(end, F_SETFL, O_NONBLOCK)

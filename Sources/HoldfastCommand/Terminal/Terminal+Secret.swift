@@ -76,10 +76,10 @@ extension Terminal {
             if isEnded { count -= 1 }
             guard count <= capacity else {
                 tcflush(descriptor, TCIFLUSH)
-                throw .failure("tooLong", "the input is longer than \(capacity) bytes")
+                throw .failure(.tooLong, "the input is longer than \(capacity) bytes")
             }
             if isEnded { break }
-            guard got > 0 else { throw .failure("cancelled", "nothing was entered") }
+            guard got > 0 else { throw .failure(.cancelled, "nothing was entered") }
         }
         do throws(SecretMemoryError) { return try line.copy(0..<count) } catch { throw CommandError(error) }
     }
@@ -115,7 +115,7 @@ extension Terminal {
         if got >= 0 { return got }
         let number = errno
         if number == EAGAIN || number == EINTR { return nil }
-        throw .failure("input", "reading from the terminal: \(SystemError(number))")
+        throw .failure(.input, "reading from the terminal: \(SystemError(number))")
     }
 }
 
@@ -130,7 +130,7 @@ struct Echo {
     init(_ descriptor: Int32, isShown: Bool, isByLine: Bool = true) throws(CommandError) {
         var settings = termios()
         guard unsafe tcgetattr(descriptor, &settings) == 0 else {
-            throw .failure("input", "the terminal's settings: \(SystemError.last)")
+            throw .failure(.input, "the terminal's settings: \(SystemError.last)")
         }
         self.descriptor = descriptor
         original = settings
@@ -158,7 +158,7 @@ struct Echo {
             }
         }
         guard Echo.set(silent, descriptor, TCSAFLUSH) else {
-            throw .failure("input", "the terminal's echo cannot be turned off: \(SystemError.last)")
+            throw .failure(.input, "the terminal's echo cannot be turned off: \(SystemError.last)")
         }
     }
 

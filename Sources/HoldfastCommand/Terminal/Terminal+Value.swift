@@ -45,7 +45,7 @@ extension Terminal {
             let got = try piece.withMutableBytes { bytes throws(CommandError) in
                 try Descriptors.read(descriptor, into: &bytes)
             }
-            guard got > 0 else { throw .failure("cancelled", "nothing was entered") }
+            guard got > 0 else { throw .failure(.cancelled, "nothing was entered") }
             let isEnded = try piece.withBytes { bytes throws(CommandError) in
                 try take(bytes.extracting(0..<got), into: &value, extent)
             }
@@ -60,11 +60,11 @@ extension Terminal {
             let byte = typed.byte(at: offset)
             switch byte {
             case 0x04:
-                guard extent == .lines || value.count > 0 else { throw .failure("cancelled", "nothing was entered") }
+                guard extent == .lines || value.count > 0 else { throw .failure(.cancelled, "nothing was entered") }
                 return true
             case UInt8(ascii: "\n") where extent == .line:
                 guard offset == typed.byteCount - 1 else {
-                    throw .failure("tooLong", "this is more than one line; nothing was stored")
+                    throw .failure(.tooLong, "this is more than one line; nothing was stored")
                 }
                 return true
             case 0x7F, 0x08: value.removeLast(value.lastCharacter)
@@ -72,13 +72,13 @@ extension Terminal {
             case UInt8(ascii: "\n"), UInt8(ascii: "\t"), 0x20...0xFF:
                 do throws(SecretMemoryError) { try value.append(byte) } catch {
                     if case .invalidSize = error {
-                        throw .failure("tooLong", "the input is longer than \(value.limit) bytes")
+                        throw .failure(.tooLong, "the input is longer than \(value.limit) bytes")
                     }
                     throw CommandError(error)
                 }
             default:
                 throw .failure(
-                    "controlCharacter", "a control character was entered, perhaps by an arrow key; nothing was stored")
+                    .controlCharacter, "a control character was entered, perhaps by an arrow key; nothing was stored")
             }
         }
         return false

@@ -138,11 +138,11 @@ enum AccountsClient {
 
     /// One line of JSON.
     private static func answer(_ request: AccountAdministration.Request, _ arguments: Arguments) throws -> String {
-        let socket = try LocalSocket.connect(arguments[ServerOptions.adminSocket] ?? AdminServer.place)
+        let socket = try AdminSocket.connect(arguments[ServerOptions.adminSocket] ?? AdminServer.place)
         let line = Array((request.line + "\n").utf8)
         try unsafe socket.write(line.span.bytes)
         guard let bytes = try socket.readAll(limit: largest), bytes.last == UInt8(ascii: "\n") else {
-            throw LocalSocket.Failure("the server ended the connection; its log says why")
+            throw AdminSocket.Failure("the server ended the connection; its log says why")
         }
         return String(decoding: bytes.dropLast(), as: UTF8.self)
     }

@@ -16,11 +16,11 @@ final class AdminServer: Sendable {
     private let wake: WakePipe
     private let thread: JoinableThread
 
-    /// - Throws: ``LocalSocket/Failure``.
+    /// - Throws: ``AdminSocket/Failure``.
     init(
         _ path: String, _ administration: AccountAdministration, _ log: ServerLog, audit: AuditTrail? = nil
     ) throws {
-        let listener = try LocalSocket.listen(path)
+        let listener = try AdminSocket.listen(path)
         let number = listener.number
         let wake = try WakePipe()
         self.path = path
@@ -35,7 +35,7 @@ final class AdminServer: Sendable {
             }
             held.release()
         }
-        guard let started else { throw LocalSocket.Failure("no thread for \(path)") }
+        guard let started else { throw AdminSocket.Failure("no thread for \(path)") }
         thread = started
     }
 
@@ -51,8 +51,8 @@ final class AdminServer: Sendable {
         let number = accept(listener, nil, nil)
         guard number >= 0 else { return }
         let client = OwnedDescriptor(owning: number)
-        LocalSocket.limit(number)
-        guard LocalSocket.isOwnUser(number) else {
+        AdminSocket.limit(number)
+        guard AdminSocket.isOwnUser(number) else {
             log.write(.warning, "administration", ["reason": "another user connected"])
             return
         }
@@ -105,7 +105,7 @@ final class WakePipe: Sendable {
 
     init() throws {
         var numbers: [Int32] = [0, 0]
-        guard unsafe pipe(&numbers) == 0 else { throw LocalSocket.Failure("pipe", .last) }
+        guard unsafe pipe(&numbers) == 0 else { throw AdminSocket.Failure("pipe", .last) }
         for number in numbers { _ = fcntl(number, F_SETFD, FD_CLOEXEC) }
         ends = (numbers[0], numbers[1])
     }

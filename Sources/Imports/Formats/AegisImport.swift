@@ -139,9 +139,7 @@ package enum AegisImport {
             throw ImportError(.tooLarge, place, "the key derivation asks for too much")
         }
         let derived = try salt.withBytes { salt throws(ImportError) in
-            try cryptography { () throws(CryptographyError) in
-                try Scrypt.derive(password, salt: salt, cost: cost, block: block, lanes: lanes, count: 32)
-            }
+            try cryptography(Scrypt.derive(password, salt: salt, cost: cost, block: block, lanes: lanes, count: 32))
         }
         do throws(ImportError) { return try open(sealed, params, document, key: derived, place) } catch {
             guard error.kind == .wrongPassword else { throw error }

@@ -34,9 +34,7 @@ extension BitwardenImport {
                 throw ImportError(.tooLarge, "kdfIterations", "the key derivation asks for too much")
             }
             master = try salt.withBytes { salt throws(ImportError) in
-                try cryptography { () throws(CryptographyError) in
-                    try PBKDF2SHA256.derive(password, salt: salt, rounds: rounds, count: 32)
-                }
+                try cryptography(PBKDF2SHA256.derive(password, salt: salt, rounds: rounds, count: 32))
             }
         case 1:
             let memory = document.integer(root["kdfMemory"]) ?? 64
@@ -48,10 +46,9 @@ extension BitwardenImport {
             }
             let digest = salt.withBytes { SHA256.hash($0) }
             master = try digest.withBytes { digest throws(ImportError) in
-                try cryptography { () throws(CryptographyError) in
-                    try Argon2id.deriveWithLongSalt(
-                        password, salt: digest, passes: rounds, memoryKiB: memory * 1024, lanes: lanes, count: 32)
-                }
+                try cryptography(
+                    Argon2id.deriveWithLongSalt(
+                        password, salt: digest, passes: rounds, memoryKiB: memory * 1024, lanes: lanes, count: 32))
             }
         default: throw ImportError(.unsupported, "kdfType", "a key derivation that is not known")
         }
@@ -61,11 +58,9 @@ extension BitwardenImport {
     /// HKDF's expansion (RFC 5869, section 2.3) of one block: `enc` or `mac`, then 1.
     private static func expand(_ master: borrowing SecretBytes, _ word: UInt32) throws(ImportError) -> SecretBytes {
         let info = [UInt8(word >> 16), UInt8(word >> 8 & 0xFF), UInt8(word & 0xFF), 1]
-        let digest = try cryptography { () throws(CryptographyError) in
-            try unsafe HMACSHA256.authenticate(info.span.bytes, key: master)
-        }
+        let digest = try cryptography(unsafe HMACSHA256.authenticate(info.span.bytes, key: master))
         return try digest.withBytes { digest throws(ImportError) in
-            try memory { () throws(SecretMemoryError) in try SecretBytes(copying: digest) }
+            try memory(SecretBytes(copying: digest))
         }
     }
 
@@ -111,11 +106,9 @@ extension BitwardenImport {
         }
         func part(_ range: Range<Int>) throws(ImportError) -> SecretBytes {
             var buffer = SecretBuffer(limit: ImportLimits.file)
-            let isValid = try memory { () throws(SecretMemoryError) in
-                try Base64.decode(text.extracting(range), into: &buffer)
-            }
+            let isValid = try memory(Base64.decode(text.extracting(range), into: &buffer))
             guard isValid else { throw .malformed(place, "this is not base 64") }
-            return try memory { () throws(SecretMemoryError) in try buffer.bytes() }
+            return try memory(buffer.bytes())
         }
         let vector = try part(2..<bars[0])
         let content = try part(bars[0] + 1..<bars[1])

@@ -19,7 +19,7 @@ package enum PassImport {
                 if number == 0 {
                     try item.add(.secret, "password", bytes: content)
                 } else if content.begins(with: "otpauth://") {
-                    let code = try memory { () throws(SecretMemoryError) in try SecretBytes(copying: content) }
+                    let code = try memory(SecretBytes(copying: content))
                     if try !item.addCode("code", code) {
                         result.note(
                             "\(place), line \(number + 1)", "a one-time code that is not valid; it is kept as a secret")
@@ -31,7 +31,7 @@ package enum PassImport {
                     }
                 }
             }
-            try item.addNotes(try memory { () throws(SecretMemoryError) in try notes.bytes() })
+            try item.addNotes(try memory(notes.bytes()))
         }
         try result.append(item)
     }

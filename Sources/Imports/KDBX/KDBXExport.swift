@@ -159,7 +159,7 @@ package struct KDBXExport: ~Copyable {
     }
 
     private static func random(_ count: Int) throws(ImportError) -> [UInt8] {
-        try cryptography { () throws(CryptographyError) in try SecureRandom.bytes(count) }
+        try cryptography(SecureRandom.bytes(count))
     }
 }
 
@@ -229,7 +229,7 @@ extension KDBXExport {
         let salt = try KDBXExport.random(32)
         let head = KDBXExport.header(settings, seed, vector, salt)
         let parsed = try unsafe KDBXHeader(head.span.bytes)
-        let key: SecretBytes? = try memory { () throws(SecretMemoryError) in try password.copy() }
+        let key: SecretBytes? = try memory(password.copy())
         let keys = try KDBXKeys.derive(parsed, password: key, keyFile: nil)
         let content = try innerContent()
         let sealed = try content.withBytes { content throws(ImportError) in
@@ -274,7 +274,7 @@ extension KDBXExport {
     private static func tag(
         _ message: RawSpan, _ key: borrowing SecretBytes, into output: SecretBufferBox
     ) throws(ImportError) {
-        let tag = try cryptography { () throws(CryptographyError) in try HMACSHA256.authenticate(message, key: key) }
+        let tag = try cryptography(HMACSHA256.authenticate(message, key: key))
         try tag.withBytes { tag throws(ImportError) in try output.append(tag) }
     }
 

@@ -70,7 +70,7 @@ extension KDBXImport {
             }
         }
         var known = third.key
-        let key = try memory { () throws(SecretMemoryError) in try SecretBytes(wiping: &known) }
+        let key = try memory(SecretBytes(wiping: &known))
         try KeePassTree.reveal(root, try InnerStream.of(third.cipher, key))
         return try KeePassTree.read(root, files: [:])
     }

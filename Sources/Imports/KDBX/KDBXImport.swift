@@ -167,65 +167,16 @@ struct InnerStream: ~Copyable {
 
     /// Its first bytes.
     func bytes(_ count: Int) throws(ImportError) -> SecretBytes {
+        if isSalsa {
+            return try cryptography { () throws(CryptographyError) in
+                try unsafe Salsa20.stream(count, key: key, nonce: nonce.span.bytes)
+            }
+        }
         let zeros = try memory { () throws(SecretMemoryError) in try SecretBytes(zeroed: count) }
-        if isSalsa { return try Salsa20.stream(count, key: key, nonce: nonce) }
         return try zeros.withBytes { zeros throws(ImportError) in
             try cryptography { () throws(CryptographyError) in
                 try unsafe StreamCipher.chacha20(zeros, key: key, nonce: nonce.span.bytes)
             }
         }
     }
-}
-
-/// Salsa20 with 20 rounds and a key of 32 bytes (the eSTREAM submission).
-enum Salsa20 {
-    static func stream(_ count: Int, key: borrowing SecretBytes, nonce: [UInt8]) throws(ImportError) -> SecretBytes {
-        var output = try memory { () throws(SecretMemoryError) in try SecretBytes(zeroed: count) }
-        var state = [UInt32](repeating: 0, count: 16)
-        key.withBytes { key in
-            for index in 0..<4 {
-                state[1 + index] = key.word(4 * index)
-                state[11 + index] = key.word(16 + 4 * index)
-            }
-        }
-        (state[0], state[5], state[10], state[15]) = (0x6170_7865, 0x3320_646E, 0x7962_2D32, 0x6B20_6574)
-        unsafe state[6] = nonce.span.bytes.word(0)
-        unsafe state[7] = nonce.span.bytes.word(4)
-        for start in stride(from: 0, to: count, by: 64) {
-            let block = start / 64
-            state[8] = UInt32(truncatingIfNeeded: block)
-            state[9] = UInt32(truncatingIfNeeded: block >> 32)
-            let words = mixed(state)
-            output.withMutableBytes { output in
-                for offset in 0..<min(64, count - start) {
-                    let byte = UInt8(truncatingIfNeeded: words[offset / 4] >> UInt32(8 * (offset % 4)))
-                    output.storeBytes(of: byte, toByteOffset: start + offset, as: UInt8.self)
-                }
-            }
-        }
-        return output
-    }
-
-    private static func mixed(_ state: [UInt32]) -> [UInt32] {
-        var words = state
-        func quarter(_ a: Int, _ b: Int, _ c: Int, _ d: Int) {
-            words[b] ^= rotated(words[a] &+ words[d], 7)
-            words[c] ^= rotated(words[b] &+ words[a], 9)
-            words[d] ^= rotated(words[c] &+ words[b], 13)
-            words[a] ^= rotated(words[d] &+ words[c], 18)
-        }
-        for _ in 0..<10 {
-            quarter(0, 4, 8, 12)
-            quarter(5, 9, 13, 1)
-            quarter(10, 14, 2, 6)
-            quarter(15, 3, 7, 11)
-            quarter(0, 1, 2, 3)
-            quarter(5, 6, 7, 4)
-            quarter(10, 11, 8, 9)
-            quarter(15, 12, 13, 14)
-        }
-        return zip(words, state).map { $0 &+ $1 }
-    }
-
-    private static func rotated(_ word: UInt32, _ count: UInt32) -> UInt32 { word << count | word >> (32 - count) }
 }

@@ -32,9 +32,9 @@ struct KDBXKeys: ~Copyable {
             try transformed.withBytes { bytes throws(SecretMemoryError) in try material.append(bytes) }
         }
         let encryption = try hashed(material)
-        try memory { () throws(SecretMemoryError) in try material.append(1) }
+        try memory(material.append(1))
         let authentication = try material.withBytes { bytes throws(ImportError) in
-            try cryptography { () throws(CryptographyError) in try SHA512.hash(bytes) }
+            try cryptography(SHA512.hash(bytes))
         }
         return KDBXKeys(encryption: encryption, authentication: authentication)
     }
@@ -89,7 +89,7 @@ struct KDBXKeys: ~Copyable {
             try authentication.withBytes { bytes throws(SecretMemoryError) in try material.append(bytes) }
         }
         return try material.withBytes { bytes throws(ImportError) in
-            try cryptography { () throws(CryptographyError) in try SHA512.hash(bytes) }
+            try cryptography(SHA512.hash(bytes))
         }
     }
 }
@@ -133,7 +133,7 @@ enum KeyFile {
                 }
             }
             guard isValid, key.count == 32 else { throw .malformed("key file", "the key is not 32 bytes in base 64") }
-            return try memory { () throws(SecretMemoryError) in try key.bytes() }
+            return try memory(key.bytes())
         }
         guard version.hasPrefix("2") else { throw ImportError(.unsupported, "key file", "a version that is not known") }
         guard let key = try digits.withBytes({ digits throws(ImportError) in try Hex.decode(digits) }), key.count == 32

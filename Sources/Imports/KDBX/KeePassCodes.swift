@@ -101,7 +101,7 @@ enum KeePassCodes {
     }
 
     private static func bytes(_ text: RawSpan) throws(ImportError) -> SecretBytes {
-        try memory { () throws(SecretMemoryError) in try SecretBytes(copying: text) }
+        try memory(SecretBytes(copying: text))
     }
 
     /// `30;6`: seconds, then digits; a third part is the address of a clock. Letters in place of digits are another kind of codes.

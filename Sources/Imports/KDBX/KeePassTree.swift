@@ -8,7 +8,7 @@ package enum KeePassTree {
         let content: SecretBytes
 
         init(_ content: RawSpan) throws(ImportError) {
-            self.content = try memory { () throws(SecretMemoryError) in try SecretBytes(copying: content) }
+            self.content = try memory(SecretBytes(copying: content))
         }
     }
 
@@ -167,7 +167,7 @@ package enum KeePassTree {
             try string(key)?.text?.withBytes { value throws(ImportError) in try item.add(kind, label, bytes: value) }
         }
         try string("Notes")?.text?.withBytes { notes throws(ImportError) in
-            let notes = try memory { () throws(SecretMemoryError) in try SecretBytes(copying: notes) }
+            let notes = try memory(SecretBytes(copying: notes))
             try item.addNotes(notes)
         }
         if let origin = string(originKey)?.openText { item.keep(origin: origin) }

@@ -25,7 +25,7 @@ package struct JSONDocument: ~Copyable {
         guard case .string(let range, let hasEscapes) = node?.value else { return nil }
         return try bytes.withBytes { bytes throws(ImportError) in
             guard hasEscapes else {
-                return try memory { () throws(SecretMemoryError) in try SecretBytes(copying: bytes.extracting(range)) }
+                return try memory(SecretBytes(copying: bytes.extracting(range)))
             }
             return try JSONNodeReader.decode(range, bytes)
         }
@@ -321,7 +321,7 @@ enum Hex {
     /// Nil for what is not hexadecimal.
     static func decode(_ text: RawSpan) throws(ImportError) -> SecretBytes? {
         guard text.byteCount % 2 == 0 else { return nil }
-        var bytes = try memory { () throws(SecretMemoryError) in try SecretBytes(zeroed: text.byteCount / 2) }
+        var bytes = try memory(SecretBytes(zeroed: text.byteCount / 2))
         for offset in 0..<bytes.count {
             guard let high = value(text[2 * offset]), let low = value(text[2 * offset + 1]) else { return nil }
             bytes.withMutableBytes { $0.storeBytes(of: high << 4 | low, toByteOffset: offset, as: UInt8.self) }

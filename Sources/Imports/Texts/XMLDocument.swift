@@ -160,7 +160,7 @@ struct XMLReader {
                 guard starts(">", bytes) else { throw fault("a tag does not end") }
                 position += 1
                 try budget.charge(bytes: text.count > 0 ? ImportBudget.locked(text.count) : 0, line: line)
-                if text.count > 0 { node.setText(try memory { () throws(SecretMemoryError) in try text.bytes() }) }
+                if text.count > 0 { node.setText(try memory(text.bytes())) }
                 return node
             } else if starts("<!--", bytes) {
                 position += 4

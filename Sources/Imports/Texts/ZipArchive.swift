@@ -1,3 +1,4 @@
+internal import Gzip
 internal import SecretMemory
 internal import VaultFormat
 
@@ -100,7 +101,7 @@ struct ZipArchive: ~Copyable {
         guard let entry = entries[name] else { return nil }
         return try bytes.withBytes { bytes throws(ImportError) in
             let content = try ZipArchive.content(entry, bytes)
-            let isWhole = content.withBytes { $0.byteCount == entry.size && Checksum.crc32($0) == entry.checksum }
+            let isWhole = content.withBytes { $0.byteCount == entry.size && crc32($0) == entry.checksum }
             guard isWhole else {
                 throw ZipArchive.fault(entry.header, "a file of the archive has a wrong size or checksum")
             }
@@ -116,19 +117,17 @@ struct ZipArchive: ~Copyable {
         }
         let start = at + localSize + bytes.half(at + 26) + bytes.half(at + 28)
         guard start + entry.packed <= bytes.byteCount else { throw fault(at, "a file of the archive is cut off") }
+        let packed = bytes.extracting(start..<start + entry.packed)
+        let content = SecretBufferBox(limit: entry.size)
         switch entry.method {
         case 0:
             guard entry.packed == entry.size else { throw fault(at, "a file of the archive has two sizes") }
-            let content = SecretBufferBox(limit: entry.size)
-            try content.append(bytes.extracting(start..<start + entry.packed))
-            return content
-        case 8:
-            let (content, end) = try Inflate.expand(bytes, start..<start + entry.packed, limit: entry.size)
-            guard end == start + entry.packed else { throw fault(at, "something follows a file's compressed content") }
-            return content
+            try content.append(packed)
+        case 8: try content.append(inflating: packed, .raw, "byte \(at)")
         default:
             throw ImportError(
                 .unsupported, "byte \(at)", "a file of the archive is compressed in a way that is not known")
         }
+        return content
     }
 }

@@ -1,3 +1,4 @@
+package import DeviceOwner
 package import SecretMemory
 internal import Synchronization
 package import VaultFormat
@@ -15,13 +16,25 @@ package final class MemoryShares: ShareStore, FloorStore {
     /// A share that lies in a dictionary.
     private final class SecretBox: Sendable {
         let share: SecretBytes
-        init(_ share: consuming SecretBytes) { self.share = share }
+        /// Where only a release gets it.
+        let key: ReleaseKey?
+
+        init(_ share: consuming SecretBytes, _ key: ReleaseKey?) {
+            self.share = share
+            self.key = key
+        }
     }
 
     private static let backend = "memory"
 
     /// - Parameter kind: The store that it stands for in slots.
     package init(standingFor kind: KeyStoreKind = .file) { self.kind = kind }
+
+    /// How many shares there are.
+    package var count: Int { state.withLock { $0.shares.count } }
+
+    /// Forgets all shares.
+    package func removeAll() { state.withLock { $0.shares = [:] } }
 
     package func assurance(of rule: ShareRule) -> Assurance { .none }
 
@@ -34,9 +47,11 @@ package final class MemoryShares: ShareStore, FloorStore {
         try note(item)
         let kept: SecretBytes
         do throws(SecretMemoryError) { kept = try share.copy() } catch { throw .failed(KeyStoreError(error)) }
-        let box = SecretBox(kept)
+        var key: ReleaseKey?
+        if case .released(let given, _) = rule { key = given }
+        let box = SecretBox(kept, key)
         let isFree = state.withLock { state in
-            guard state.shares[name] == nil else { return false }
+            guard rule.replaces || state.shares[name] == nil else { return false }
             state.shares[name] = box
             return true
         }
@@ -45,9 +60,30 @@ package final class MemoryShares: ShareStore, FloorStore {
     }
 
     package func read(_ item: ShareItem, of vault: VaultID) throws(ShareFailure) -> SecretBytes {
+        let box = try found(item, vault)
+        guard box.key == nil else { throw .notConfirmed }
+        return try copy(box)
+    }
+
+    package func read(
+        _ item: ShareItem, of vault: VaultID, after release: borrowing OwnerRelease
+    ) throws(ShareFailure) -> SecretBytes {
+        let box = try found(item, vault)
+        if let key = box.key {
+            guard try ReleaseKey(release.secret).authorisation.isEqual(to: key.authorisation) else {
+                throw .notConfirmed
+            }
+        }
+        return try copy(box)
+    }
+
+    private func found(_ item: ShareItem, _ vault: VaultID) throws(ShareFailure) -> SecretBox {
         try item.check(kind, of: vault)
-        let box = state.withLock { $0.shares[item.name] }
-        guard let box else { throw .lost(.notThere) }
+        guard let box = state.withLock({ $0.shares[item.name] }) else { throw .lost(.notThere) }
+        return box
+    }
+
+    private func copy(_ box: SecretBox) throws(ShareFailure) -> SecretBytes {
         do throws(SecretMemoryError) { return try box.share.copy() } catch { throw .failed(KeyStoreError(error)) }
     }
 

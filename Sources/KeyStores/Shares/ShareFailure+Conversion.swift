@@ -20,6 +20,20 @@ extension ShareFailure {
     }
 }
 
+extension KeyStoreError {
+    /// What a failure comes to where nobody has a share to lose.
+    package init(_ failure: ShareFailure) {
+        switch failure {
+        case .failed(let error): self = error
+        case .unavailable(.absent): self.init(.unavailable, failure.reason)
+        case .unavailable(.busy): self.init(.busy, failure.reason)
+        case .unavailable(.locked): self.init(.lockedOut, failure.reason)
+        case .unavailable(.ownedByAnother): self.init(.ownedByAnother, failure.reason)
+        default: self.init(.failure, failure.reason)
+        }
+    }
+}
+
 /// Runs a backend and turns what it throws into our failures.
 func shareFailures<R: ~Copyable>(in kind: KeyStoreKind, _ body: () throws -> R) throws(ShareFailure) -> R {
     do { return try body() } catch let failure as ShareFailure {

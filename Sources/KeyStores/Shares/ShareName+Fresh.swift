@@ -18,6 +18,14 @@ extension ShareName {
         } catch { throw .failed(KeyStoreError(any: error)) }
     }
 
+    /// The one name of a home that is used again: of the share that a running process opens with
+    /// (``ShareRule/released(by:after:)``). It needs no note, because whoever knows the home finds it.
+    package static func released(for owner: HardwareOwner) throws(ShareFailure) -> ShareName {
+        let drawn = [UInt8](repeating: 0, count: drawnSize)
+        guard let name = ShareName(vault: owner.vault, nonce: drawn + proof(drawn, owner)) else { throw .damaged }
+        return name
+    }
+
     /// Whether it was made for this vault, and for this home of it.
     package func belongs(to owner: HardwareOwner) -> Bool {
         let drawn = Array(nonce.prefix(ShareName.drawnSize))

@@ -1,3 +1,4 @@
+internal import Cryptography
 package import DeviceOwner
 package import SecretMemory
 package import VaultFormat
@@ -42,8 +43,8 @@ package protocol ShareStore: Sendable {
     /// - Throws: ``ShareFailure``.
     func read(_ item: ShareItem, of vault: VaultID) throws(ShareFailure) -> SecretBytes
 
-    /// Gives back a share under ``ShareRule/owner(_:)``. Only a store of an Apple device enforces the rule; the others give it
-    /// to every program of the user.
+    /// Gives back a share under ``ShareRule/owner(_:)`` or ``ShareRule/released(by:after:)``. Only a store of an
+    /// Apple device asks the owner itself; a keyring and files give the share to every program of the user.
     /// - Throws: ``ShareFailure``; `notConfirmed` for a release that this store does not take.
     func read(
         _ item: ShareItem, of vault: VaultID, after release: borrowing OwnerRelease
@@ -66,12 +67,36 @@ extension ShareStore {
 }
 
 /// Who gets a share back.
-package enum ShareRule: Sendable, Hashable {
+package enum ShareRule: Sendable {
     /// Every program that has this store: nobody is asked.
     case nobodyAsked(ShareAvailability)
     /// Whoever confirms to be the device's owner in one of these ways. With biometrics it is what is enrolled now; where
     /// the device's passcode is among them, it stays when the enrollment changes.
     case owner(Set<OwnerStep>)
+    /// As ``owner(_:)``, for a share that ends with this process: it is made under ``ShareName/released(for:)``, in
+    /// the place of the one that a process before may have left there. A chip keeps nothing of it and gives it only to
+    /// a release with this secret.
+    case released(by: ReleaseKey, after: Set<OwnerStep>)
+
+    /// Whether a share that has the name already is removed first.
+    var replaces: Bool {
+        if case .released = self { true } else { false }
+    }
+}
+
+/// What a release has to bring for a share that was made for it.
+package final class ReleaseKey: Sendable {
+    let authorisation: SecretBytes
+
+    /// - Parameter secret: What the release will bring: 32 bytes.
+    /// - Throws: ``ShareFailure`` (`failed`) without memory.
+    package init(_ secret: borrowing SecretBytes) throws(ShareFailure) {
+        let salt: [UInt8] = []
+        do throws(CryptographyError) {
+            authorisation = try unsafe HKDFSHA256.derive(
+                secret, salt: salt.span.bytes, info: "holdfast/1/owner-auth", count: 32)
+        } catch { throw .failed(KeyStoreError(any: error)) }
+    }
 }
 
 /// From when on a share is there. Only the systems of Apple's devices know the difference.

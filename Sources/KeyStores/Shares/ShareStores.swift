@@ -37,6 +37,16 @@ package struct ShareStores: Sendable {
         throw why ?? .failed(KeyStoreError(.unavailable, "no key store may be used"))
     }
 
+    /// As ``best()``, for a share that ends with this process (``ShareRule/released(by:after:)``): it may rest in
+    /// files, too. Not on an Apple device: what the keychain cannot keep is kept nowhere.
+    package func bestForProcess() throws(ShareFailure) -> any ShareStore {
+        #if canImport(Security)
+        try best()
+        #else
+        try ShareStores(stores + older, floors: []).best()
+        #endif
+    }
+
     #if canImport(Security)
     /// The keychain.
     /// - Parameter group: The access group that app and extensions share; nil for the app's own.
@@ -64,7 +74,8 @@ package struct ShareStores: Sendable {
     /// The one that an item came from; nil where the caller does not let it be used.
     package func store(of kind: KeyStoreKind) -> (any ShareStore)? { (stores + older).first { $0.kind == kind } }
 
-    /// Has the store of an item revoke it, if it was made for this home: the only way in which anything of a vault does that.
+    /// Has the store of an item revoke it, if it was made for this home: the only way in which anything that a file
+    /// names is.
     /// - Returns: `anothers` for an item of another vault or home; no store was asked then.
     /// - Throws: ``ShareFailure``; `unavailable` where the caller does not let its store be used.
     package func revoke(_ item: ShareItem, of owner: HardwareOwner) throws(ShareFailure) -> Revocation {
@@ -73,6 +84,17 @@ package struct ShareStores: Sendable {
             throw .unavailable(.absent(item.store, "this program may not use the key store that has the share"))
         }
         return try store.revoke(item, of: owner.vault)
+    }
+}
+
+extension ShareStores {
+    /// Revokes the share that a killed process left behind (``ShareRule/released(by:after:)``), as far as the stores
+    /// can be asked now: it opens nothing without what ended with that process.
+    package func revokeReleased(of owner: HardwareOwner) {
+        guard let name = try? ShareName.released(for: owner) else { return }
+        for store in stores + older where store.kind != .tpm {
+            _ = try? store.revoke(ShareItem(name, .named(store.kind, backend: "")), of: owner.vault)
+        }
     }
 }
 

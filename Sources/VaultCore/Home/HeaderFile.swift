@@ -68,7 +68,7 @@ enum HeaderFile {
     /// Writes the first header of a vault that is being made, which gets its name at the end (``VaultCreation/finish()``).
     static func create(_ header: Header, in home: HomeDirectory) throws(VaultError) {
         guard let file = try home.openFile(part, O_RDWR | O_CREAT | O_EXCL) else { throw missing(home) }
-        let copy = try format(name) { () throws(FormatError) in try header.encoded(checksum: checksum) }
+        let copy = try format(name, header.encoded(checksum: checksum))
         try file.write(copy + copy, at: 0)
         try file.synchronize()
     }
@@ -131,7 +131,7 @@ struct LockedHeader: ~Copyable, Sendable {
     mutating func replace(_ changed: Header, authenticate: ([UInt8]) throws(VaultError) -> [UInt8]) throws(VaultError) {
         var changed = changed
         changed.generation = header.generation + 1
-        let covered = try format(HeaderFile.name) { () throws(FormatError) in try changed.authenticatedBytes() }
+        let covered = try format(HeaderFile.name, changed.authenticatedBytes())
         changed.mac = try authenticate(covered)
         let copy = try LockedHeader.encoded(changed)
         do throws(VaultError) {
@@ -173,7 +173,7 @@ struct LockedHeader: ~Copyable, Sendable {
     }
 
     private static func encoded(_ header: Header) throws(VaultError) -> [UInt8] {
-        try format(HeaderFile.name) { () throws(FormatError) in try header.encoded(checksum: HeaderFile.checksum) }
+        try format(HeaderFile.name, header.encoded(checksum: HeaderFile.checksum))
     }
 
     private static func write(_ copy: [UInt8], _ index: Int, _ file: borrowing DurableFile) throws(VaultError) {

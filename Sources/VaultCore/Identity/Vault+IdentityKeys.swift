@@ -35,9 +35,8 @@ extension Vault {
         let key = try vault.keys.keybag.key(.identity, epoch: epoch)
         let info = Array("holdfast/1/identity-key".utf8) + id
         let salt = vault.keys.vault.bytes
-        return try crypto { () throws(CryptographyError) in
-            try unsafe HKDFSHA256.derive(
-                key, salt: salt.span.bytes, info: info.span.bytes, count: 32)
-        }
+        return try crypto(
+            unsafe HKDFSHA256.derive(
+                key, salt: salt.span.bytes, info: info.span.bytes, count: 32))
     }
 }

@@ -48,13 +48,11 @@ enum IdentityMark {
     private static let size = 32
 
     static func of(_ phrase: borrowing RecoveryPhrase, vault: VaultID) throws(VaultError) -> [UInt8] {
-        let entropy = try secretMemory { () throws(SecretMemoryError) in
-            try phrase.withEntropy { entropy throws(SecretMemoryError) in try SecretBytes(copying: entropy) }
-        }
-        let mark = try crypto { () throws(CryptographyError) in
-            try unsafe HKDFSHA256.derive(
-                entropy, salt: vault.bytes.span.bytes, info: "holdfast/1/identity-mark", count: size)
-        }
+        let entropy = try secretMemory(
+            phrase.withEntropy { entropy throws(SecretMemoryError) in try SecretBytes(copying: entropy) })
+        let mark = try crypto(
+            unsafe HKDFSHA256.derive(
+                entropy, salt: vault.bytes.span.bytes, info: "holdfast/1/identity-mark", count: size))
         return mark.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
     }
 

@@ -101,9 +101,8 @@ extension WriteSession {
             fields, plaintext throws(VaultError) -> SecretBytes in
             guard fields.origin == .protected else { throw .unconfirmed }
             found = fields
-            return try secretMemory { () throws(SecretMemoryError) in
-                try SecretBytes(copying: plaintext.extracting(fields.contentOffset..<plaintext.byteCount))
-            }
+            return try secretMemory(
+                SecretBytes(copying: plaintext.extracting(fields.contentOffset..<plaintext.byteCount)))
         }
         guard let content, let found else { throw .recordNotFound }
         // A file is encrypted under its record's epoch, so its descriptor cannot move to another one.

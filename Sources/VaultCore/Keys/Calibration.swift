@@ -38,13 +38,12 @@ enum Calibration {
     }
 
     private static func measure(_ costs: DerivationParameters) throws(VaultError) -> UInt64 {
-        let sample = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: 16) }
+        let sample = try secretMemory(SecretBytes(zeroed: 16))
         let salt = [UInt8](repeating: 0, count: Slot.saltSize)
         let start = nanoseconds()
-        _ = try crypto { () throws(CryptographyError) in
-            try unsafe Argon2id.derive(
-                sample, salt: salt.span.bytes, passes: Int(costs.passes), memoryKiB: Int(costs.memoryKiB))
-        }
+        _ = try crypto(
+            unsafe Argon2id.derive(
+                sample, salt: salt.span.bytes, passes: Int(costs.passes), memoryKiB: Int(costs.memoryKiB)))
         return nanoseconds() - start
     }
 

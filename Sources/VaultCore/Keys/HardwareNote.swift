@@ -39,8 +39,6 @@ final class NoteKey: Sendable {
 struct HardwareNote: Sendable, Hashable {
     /// Shares in a chip that counts attempts.
     var shares: [HardwareObject] = []
-    /// Shares in key stores that keep them.
-    var items: [KeyStoreItem] = []
     /// The homes whose generation is held, or about to be.
     var anchors: [HardwareOwner] = []
     /// The change of the level that is under way.
@@ -98,13 +96,9 @@ struct HardwareNote: Sendable, Hashable {
 
     init() {}
 
-    /// What a header names.
+    /// What a header names, but for the shares of ``Header/shareItems``.
     init(of header: Header) {
         shares = header.slots.compactMap(\.hardwareObject)
-        // A chip keeps nothing of such a share; and no header makes us delete what is another vault's.
-        items = header.slots.compactMap { KeptOwner($0)?.item }.filter { item in
-            item.kind != .tpm && item.data == Array(KeptOwner.name(header.owner).utf8)
-        }
         anchors = header.flags.contains(.generationAnchored) ? [header.owner] : []
     }
 
@@ -112,7 +106,6 @@ struct HardwareNote: Sendable, Hashable {
     mutating func add(_ other: HardwareNote) {
         shares.removeAll { share in other.shares.contains { $0.name == share.name } }
         shares += other.shares
-        items += other.items.filter { !items.contains($0) }
         anchors += other.anchors.filter { !anchors.contains($0) }
         move = other.move ?? move
         leaving += other.leaving.filter { !leaving.contains($0) }
@@ -210,7 +203,6 @@ extension HardwareNote {
     /// As the file says it.
     init(_ form: PendingNote) {
         shares = form.shares.map { HardwareObject(name: $0.name, data: $0.object) }
-        items = form.items.map { KeyStoreItem($0.store, data: $0.data) }
         anchors = form.anchors.map { HardwareOwner(vault: $0.vault, home: $0.home) }
         move = form.move
         leaving = form.leaving
@@ -221,7 +213,6 @@ extension HardwareNote {
     private var form: PendingNote {
         var form = PendingNote()
         form.shares = shares.map { PendingNote.ChipShare(name: $0.name, object: $0.data) }
-        form.items = items.map { PendingNote.StoredItem(store: $0.kind, data: $0.data) }
         form.anchors = anchors.map { PendingNote.Anchor(vault: $0.vault, home: $0.home) }
         form.move = move
         form.leaving = leaving

@@ -10,7 +10,7 @@ struct Keybag: ~Copyable, Sendable {
 
     init(opened bytes: consuming SecretBytes) throws(VaultError) {
         layout = try bytes.withBytes { bytes throws(VaultError) in
-            try format(HeaderFile.name) { () throws(FormatError) in try KeybagLayout(parsing: bytes) }
+            try format(HeaderFile.name, KeybagLayout(parsing: bytes))
         }
         self.bytes = bytes
     }
@@ -73,7 +73,7 @@ struct Keybag: ~Copyable, Sendable {
     /// A key in memory of its own.
     borrowing func key(_ kind: KeybagLayout.Kind, epoch: UInt32) throws(VaultError) -> SecretBytes {
         try withKey(kind, epoch: epoch) { key throws(VaultError) in
-            try secretMemory { () throws(SecretMemoryError) in try SecretBytes(copying: key) }
+            try secretMemory(SecretBytes(copying: key))
         }
     }
 
@@ -106,16 +106,14 @@ struct Keybag: ~Copyable, Sendable {
     }
 
     private static func allocate(_ count: Int) throws(VaultError) -> SecretBytes {
-        try secretMemory { () throws(SecretMemoryError) in
-            try SecretBytes(zeroed: KeybagLayout.size(entries: count), lifetime: .longLived)
-        }
+        try secretMemory(SecretBytes(zeroed: KeybagLayout.size(entries: count), lifetime: .longLived))
     }
 
     private static func writeLayout(
         _ keys: [(kind: KeybagLayout.Kind, epoch: UInt32)], _ bytes: inout SecretBytes
     ) throws(VaultError) -> KeybagLayout {
         try bytes.withMutableBytes { bytes throws(VaultError) in
-            try format(HeaderFile.name) { () throws(FormatError) in try KeybagLayout(writing: keys, into: &bytes) }
+            try format(HeaderFile.name, KeybagLayout(writing: keys, into: &bytes))
         }
     }
 
@@ -126,7 +124,7 @@ struct Keybag: ~Copyable, Sendable {
     }
 
     private static func fill(_ target: inout MutableRawSpan, _ range: Range<Int>) throws(VaultError) {
-        let random = try crypto { () throws(CryptographyError) in try SecureRandom.secret(range.count) }
+        let random = try crypto(SecureRandom.secret(range.count))
         copy(random, 0..<range.count, &target, range)
     }
 }

@@ -26,25 +26,22 @@ struct HeaderKeys: ~Copyable, Sendable {
     }
 
     borrowing func copy() throws(VaultError) -> HeaderKeys {
-        let mac = try secretMemory { () throws(SecretMemoryError) in try macKey.copy(lifetime: .longLived) }
-        let keybag = try secretMemory { () throws(SecretMemoryError) in try keybagKey.copy(lifetime: .longLived) }
+        let mac = try secretMemory(macKey.copy(lifetime: .longLived))
+        let keybag = try secretMemory(keybagKey.copy(lifetime: .longLived))
         return HeaderKeys(macKey: mac, keybagKey: keybag, noteKey: noteKey)
     }
 
     private static func derive(_ master: borrowing SecretBytes, _ vault: VaultID, _ info: StaticString)
         throws(VaultError) -> SecretBytes
     {
-        try crypto { () throws(CryptographyError) in
-            try unsafe HKDFSHA256.derive(
-                master, salt: vault.bytes.span.bytes, info: info, count: 32, lifetime: .longLived)
-        }
+        try crypto(
+            unsafe HKDFSHA256.derive(
+                master, salt: vault.bytes.span.bytes, info: info, count: 32, lifetime: .longLived))
     }
 
     /// The MAC over a header's covered bytes.
     borrowing func mac(_ covered: [UInt8]) throws(VaultError) -> [UInt8] {
-        try crypto { () throws(CryptographyError) in
-            try unsafe HMACSHA256.authenticate(covered.span.bytes, key: macKey).bytes
-        }
+        try crypto(unsafe HMACSHA256.authenticate(covered.span.bytes, key: macKey).bytes)
     }
 
     /// Whether the header is as its last writer left it.
@@ -68,9 +65,7 @@ struct HeaderKeys: ~Copyable, Sendable {
     ) throws(VaultError) -> SecretBytes {
         let size = box.count - AES256GCM.nonceSize - AES256GCM.tagSize
         guard size >= 0 else { throw .damaged("the keybag in the header is too short") }
-        var keybag = try secretMemory { () throws(SecretMemoryError) in
-            try SecretBytes(zeroed: size, lifetime: lifetime)
-        }
+        var keybag = try secretMemory(SecretBytes(zeroed: size, lifetime: lifetime))
         try crypto { () throws(CryptographyError) in
             var cipher = try AES256GCM(key: keybagKey)
             try keybag.withMutableBytes { keybag throws(CryptographyError) in
@@ -110,7 +105,7 @@ struct HeaderKeys: ~Copyable, Sendable {
 extension VaultPolicy {
     /// What counted slots bind: BLAKE3 of the canonical bytes.
     func digest() throws(VaultError) -> [UInt8] {
-        let bytes = try format(HeaderFile.name) { () throws(FormatError) in try encoded() }
+        let bytes = try format(HeaderFile.name, encoded())
         return unsafe BLAKE3.hash(bytes.span.bytes).bytes
     }
 }

@@ -29,21 +29,18 @@ struct SlotKey: ~Copyable {
 
     private static func derive(_ passcode: borrowing SecretBytes, _ slot: Slot) throws(VaultError) -> SecretBytes {
         guard let costs = slot.derivation else { throw .damaged("the passcode slot has no Argon2id costs") }
-        return try crypto { () throws(CryptographyError) in
-            try unsafe Argon2id.derive(
-                passcode, salt: slot.salt.span.bytes, passes: Int(costs.passes), memoryKiB: Int(costs.memoryKiB))
-        }
+        return try crypto(
+            unsafe Argon2id.derive(
+                passcode, salt: slot.salt.span.bytes, passes: Int(costs.passes), memoryKiB: Int(costs.memoryKiB)))
     }
 
     /// The recovery phrase needs no stretching: it has 256 bits.
     static func expand(_ phrase: borrowing RecoveryPhrase, vault: VaultID) throws(VaultError) -> SecretBytes {
-        let entropy = try secretMemory { () throws(SecretMemoryError) in
-            try phrase.withEntropy { entropy throws(SecretMemoryError) in try SecretBytes(copying: entropy) }
-        }
-        return try crypto { () throws(CryptographyError) in
-            try unsafe HKDFSHA256.derive(
-                entropy, salt: vault.bytes.span.bytes, info: "holdfast/1/recovery", count: 32)
-        }
+        let entropy = try secretMemory(
+            phrase.withEntropy { entropy throws(SecretMemoryError) in try SecretBytes(copying: entropy) })
+        return try crypto(
+            unsafe HKDFSHA256.derive(
+                entropy, salt: vault.bytes.span.bytes, info: "holdfast/1/recovery", count: 32))
     }
 
     /// W || C = HKDF-SHA256(salt: slot salt, ikm: hardware share || A, info: "holdfast/1/slot/" || kind), for a slot
@@ -69,7 +66,7 @@ struct SlotKey: ~Copyable {
 
     private static func input(_ factor: borrowing SecretBytes) throws(VaultError) -> SecretBytes {
         guard factor.count == 32 else { throw .damaged("what opens a slot has \(factor.count) bytes in place of 32") }
-        var input = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: 64) }
+        var input = try secretMemory(SecretBytes(zeroed: 64))
         input.withMutableBytes { input in factor.withBytes { input.store(copying: $0, at: 32) } }
         return input
     }
@@ -78,11 +75,10 @@ struct SlotKey: ~Copyable {
 
     private init(input: borrowing SecretBytes, _ slot: Slot) throws(VaultError) {
         let info = Array("holdfast/1/slot/\(slot.kind.name)".utf8)
-        let both = try crypto { () throws(CryptographyError) in
-            try unsafe HKDFSHA256.derive(input, salt: slot.salt.span.bytes, info: info.span.bytes, count: 64)
-        }
-        let first = try secretMemory { () throws(SecretMemoryError) in try both.copy(0..<32) }
-        let second = try secretMemory { () throws(SecretMemoryError) in try both.copy(32..<64) }
+        let both = try crypto(
+            unsafe HKDFSHA256.derive(input, salt: slot.salt.span.bytes, info: info.span.bytes, count: 64))
+        let first = try secretMemory(both.copy(0..<32))
+        let second = try secretMemory(both.copy(32..<64))
         wrappingKey = first
         commitment = second
     }
@@ -90,10 +86,8 @@ struct SlotKey: ~Copyable {
     /// Of a slot whose wrapping key was kept.
     /// - Parameter kept: As ``opened(_:by:for:of:)`` gives it.
     init(kept: borrowing SecretBytes, of slot: Slot) throws(VaultError) {
-        let key = try secretMemory { () throws(SecretMemoryError) in try kept.copy(0..<32) }
-        let commitment = try secretMemory { () throws(SecretMemoryError) in
-            try unsafe SecretBytes(copying: slot.commitment.span.bytes)
-        }
+        let key = try secretMemory(kept.copy(0..<32))
+        let commitment = try secretMemory(unsafe SecretBytes(copying: slot.commitment.span.bytes))
         wrappingKey = key
         self.commitment = commitment
     }
@@ -103,7 +97,7 @@ struct SlotKey: ~Copyable {
     static func opened(
         _ sealed: [UInt8], by key: borrowing SecretBytes, for slot: Slot, of vault: VaultID
     ) throws(VaultError) -> SecretBytes {
-        var opened = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: 64) }
+        var opened = try secretMemory(SecretBytes(zeroed: 64))
         let associated = SlotKey.keptAssociatedData(slot, vault)
         let nonceSize = AES256GCM.nonceSize
         try crypto { () throws(CryptographyError) in
@@ -122,7 +116,7 @@ struct SlotKey: ~Copyable {
     borrowing func kept(
         by key: borrowing SecretBytes, with tag: borrowing SecretBytes, for slot: Slot, of vault: VaultID
     ) throws(VaultError) -> [UInt8] {
-        var both = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: 64) }
+        var both = try secretMemory(SecretBytes(zeroed: 64))
         both.withMutableBytes { both in
             wrappingKey.withBytes { both.store(copying: $0, at: 0) }
             tag.withBytes { both.store(copying: $0, at: 32) }
@@ -138,23 +132,18 @@ struct SlotKey: ~Copyable {
 
     /// What a chip is asked with instead of the passcode: 32 bytes.
     static func authorisation(factor: borrowing SecretBytes, slot: Slot) throws(VaultError) -> SecretBytes {
-        try crypto { () throws(CryptographyError) in
-            try unsafe HKDFSHA256.derive(factor, salt: slot.salt.span.bytes, info: "holdfast/1/tpm-auth", count: 32)
-        }
+        try crypto(unsafe HKDFSHA256.derive(factor, salt: slot.salt.span.bytes, info: "holdfast/1/tpm-auth", count: 32))
     }
 
     /// Recognises a passcode that is already known to be wrong.
     static func repeatTag(factor: borrowing SecretBytes, slot: Slot) throws(VaultError) -> SecretBytes {
-        try crypto { () throws(CryptographyError) in
-            try unsafe HKDFSHA256.derive(factor, salt: slot.salt.span.bytes, info: "holdfast/1/repeat", count: 32)
-        }
+        try crypto(unsafe HKDFSHA256.derive(factor, salt: slot.salt.span.bytes, info: "holdfast/1/repeat", count: 32))
     }
 
     /// Recognises the PIN in a secret that is to be something else. Kept under the master key only.
     static func valueTag(factor: borrowing SecretBytes, slot: Slot) throws(VaultError) -> SecretBytes {
-        try crypto { () throws(CryptographyError) in
-            try unsafe HKDFSHA256.derive(factor, salt: slot.salt.span.bytes, info: "holdfast/1/pin-value", count: 32)
-        }
+        try crypto(
+            unsafe HKDFSHA256.derive(factor, salt: slot.salt.span.bytes, info: "holdfast/1/pin-value", count: 32))
     }
 
     /// Whether the factor is the one the slot was made with.
@@ -165,9 +154,7 @@ struct SlotKey: ~Copyable {
     /// Unwraps the master key.
     /// - Throws: `damaged` when the slot or the policy it binds was changed.
     borrowing func unwrap(_ slot: Slot, vault: VaultID, policyDigest: [UInt8]) throws(VaultError) -> SecretBytes {
-        var master = try secretMemory { () throws(SecretMemoryError) in
-            try SecretBytes(zeroed: 32, lifetime: .longLived)
-        }
+        var master = try secretMemory(SecretBytes(zeroed: 32, lifetime: .longLived))
         let associated = slot.authenticatedData(vault: vault, policyDigest: policyDigest)
         do throws(CryptographyError) {
             var cipher = try AES256GCM(key: wrappingKey)

@@ -65,7 +65,7 @@ extension EpochKeys {
         throws(VaultError) -> SecretBytes
     {
         try keybag.withKey(kind, epoch: epoch) { key throws(VaultError) in
-            try secretMemory { () throws(SecretMemoryError) in try SecretBytes(copying: key, lifetime: .longLived) }
+            try secretMemory(SecretBytes(copying: key, lifetime: .longLived))
         }
     }
 }

@@ -85,12 +85,6 @@ extension Vault {
             do throws(KeyStoreError) { _ = try tier.destroy(share, of: owner) } catch { return false }
             return true
         }
-        left.items.removeAll { item in
-            if named.items.contains(item) || item.data != Array(KeptOwner.name(owner).utf8) { return true }
-            guard let store = ownerStores?.store(of: item.kind) else { return false }
-            do throws(KeyStoreError) { try store.delete(item) } catch { return false }
-            return true
-        }
         left.anchors.removeAll { held in
             if named.anchors.contains(held) || held != owner { return true }
             guard let anchor = settings.anchor else { return false }

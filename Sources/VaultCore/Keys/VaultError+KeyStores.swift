@@ -9,7 +9,7 @@ extension VaultError {
         case .hardLinked: self.init(.hardLinked, error.reason)
         case .damaged: self = .damaged(error.reason)
         case .unexpected: self.init(.unexpected, error.reason)
-        case .unavailable, .busy, .lockedOut, .unanswered, .wrongSecret, .destroyed, .foreign, .notFound, .unsupported,
+        case .unavailable, .busy, .lockedOut, .unanswered, .wrongSecret, .foreign, .notFound, .unsupported,
             .ownedByAnother, .cancelled, .failure:
             self.init(.hardwareUnavailable, error.reason)
         }

@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import DeviceOwner
 internal import SecretMemory
 internal import VaultFormat
 internal import VaultStorage
@@ -12,8 +13,23 @@ extension Header {
         try slot(.device, DeviceSlotData(item).encoded, item.store, nothing, share, wrapping: master)
     }
 
+    /// The owner's slot.
+    /// - Parameter enrollment: What is enrolled now; nil where no finger is to count.
+    func ownerSlot(
+        _ item: ShareItem, _ secret: borrowing SecretBytes, _ enrollment: OwnerEnrollment?,
+        _ share: borrowing SecretBytes, wrapping master: borrowing SecretBytes
+    ) throws(VaultError) -> Slot {
+        // On the disk it is no secret any more; what is in an array here lies in the header a moment later.
+        let copy = secret.withBytes { $0.copied(0..<OwnerSlotData.secretSize) }
+        let lines = enrollment.map { String(decoding: $0.bytes, as: UTF8.self) } ?? ""
+        guard let data = OwnerSlotData(item, secret: copy, enrollment: lines) else {
+            throw VaultError(.tooLarge, "what is enrolled does not fit into the header")
+        }
+        return try slot(.deviceOwner, data.encoded, item.store, secret, share, wrapping: master)
+    }
+
     /// A slot that opens with a share and the factor beside it.
-    func slot(
+    private func slot(
         _ kind: SlotKind, _ data: [UInt8], _ store: KeyStoreKind, _ factor: borrowing SecretBytes,
         _ share: borrowing SecretBytes, wrapping master: borrowing SecretBytes
     ) throws(VaultError) -> Slot {

@@ -41,8 +41,30 @@ extension Vault {
         do throws(ShareFailure) { return try body(stores) } catch { throw VaultError(error) }
     }
 
+    /// Makes a share for a header that is about to be written: noted before the store has anything of it.
+    /// - Parameters:
+    ///   - note: What is noted beside it.
+    ///   - keys: Of the master keys that the header before and the one after are under.
+    func makeShare(
+        _ share: borrowing SecretBytes, in store: any ShareStore, under rule: ShareRule, for owner: HardwareOwner,
+        noting note: HardwareNote, _ keys: [NoteKey]
+    ) throws(VaultError) -> ShareItem {
+        do throws(ShareFailure) {
+            return try store.make(share, as: .fresh(for: owner), under: rule) { item throws(ShareFailure) in
+                var noted = note
+                noted.coming = [item]
+                do throws(VaultError) { try noted.write(in: home, keys) } catch {
+                    throw .failed(KeyStoreError(.failure, error.reason))
+                }
+            }
+        } catch { throw VaultError(error) }
+    }
+
     /// Whether this is a backup, or was restored from one and not opened since with a secret: then the shares that its header
     /// names are those of the vault that it was copied from.
+    /// - Parameter header: Of the home; without shares there is nothing to tell apart.
+    func isCopy(_ header: Header) -> Bool { !header.shareItems.isEmpty && isCopy }
+
     var isCopy: Bool {
         switch log.stateKind {
         case .backup, .restored: true

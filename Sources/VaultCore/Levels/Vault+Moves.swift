@@ -205,28 +205,14 @@ private struct PendingLevelMove: ~Copyable {
             return try store.read(item, of: header.vault, after: release).isEqual(to: share)
         }
         guard isBack else { throw VaultError(.shareUnavailable, "the key store did not give the new share back") }
-        let secret = release.secret.withBytes { $0.copied(0..<OwnerSlotData.secretSize) }
-        let lines = owner.enrollment.map { String(decoding: $0.bytes, as: UTF8.self) } ?? ""
-        guard let data = OwnerSlotData(item, secret: secret, enrollment: lines) else {
-            throw VaultError(.tooLarge, "what is enrolled does not fit into the header")
-        }
-        header.set(
-            try header.slot(.deviceOwner, data.encoded, item.store, release.secret, share, wrapping: master))
+        header.set(try header.ownerSlot(item, release.secret, owner.enrollment, share, wrapping: master))
     }
 
     private mutating func make(
         _ share: borrowing SecretBytes, _ rule: ShareRule
     ) throws(VaultError) -> ShareItem {
-        let (vault, base, keys, owner) = (vault, note, noteKeys, header.owner)
-        let item = try vault.shares { stores throws(ShareFailure) in
-            try stores.best().make(share, as: .fresh(for: owner), under: rule) { item throws(ShareFailure) in
-                var noted = base
-                noted.coming = [item]
-                do throws(VaultError) { try noted.write(in: vault.home, keys) } catch {
-                    throw .failed(KeyStoreError(.failure, error.reason))
-                }
-            }
-        }
+        let store = try vault.shares { stores throws(ShareFailure) in try stores.best() }
+        let item = try vault.makeShare(share, in: store, under: rule, for: header.owner, noting: note, noteKeys)
         note.coming = [item]
         return item
     }

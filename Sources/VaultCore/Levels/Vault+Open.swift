@@ -39,14 +39,13 @@ extension Vault {
             throw .levelContradicted
         }
         try install(keys, noting: nil)
-        tidyLogKeys(keys)
         // A log that was lost begins anew with the first keys that are there.
         if log.stateKind == nil {
             let budget = budget(header)
             try? log.takeUpNewKeys(
                 logBegin(keys, refused: budget.refused, unsettled: budget.spent - min(budget.refused, budget.spent)))
         }
-        takeInOpenItems()
+        finishUnlock(by: nil, keys, master)
     }
 
     /// Whether a change can be made now: the vault is open, or kept for a change alone.

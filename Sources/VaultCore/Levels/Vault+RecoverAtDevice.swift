@@ -39,7 +39,7 @@ extension Vault {
 extension RecoveryPhrase {
     fileprivate borrowing func copied() throws(VaultError) -> RecoveryPhrase {
         let text = try withText { text throws(VaultError) in
-            try secretMemory { () throws(SecretMemoryError) in try SecretBytes(copying: text) }
+            try secretMemory(SecretBytes(copying: text))
         }
         do throws(RecoveryPhraseError) { return try RecoveryPhrase(parsing: text) } catch {
             throw VaultError(.malformedPhrase, "\(error)")

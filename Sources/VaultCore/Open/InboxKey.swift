@@ -45,9 +45,7 @@ enum OpenPublicKey {
     static func read(in home: HomeDirectory) throws(VaultError) -> OpenPublicKeyFile? {
         guard let file = try home.openFile(OpenFiles.publicKey, O_RDONLY) else { return nil }
         let bytes = try file.read(OpenPublicKeyFile.size + 1, at: 0)
-        return try format(OpenFiles.publicKey) { () throws(FormatError) in
-            try OpenPublicKeyFile(parsing: bytes, checksum: HeaderFile.checksum)
-        }
+        return try format(OpenFiles.publicKey, OpenPublicKeyFile(parsing: bytes, checksum: HeaderFile.checksum))
     }
 
     /// Compares the file with the keys.

@@ -113,7 +113,7 @@ public final class OpenCompartment: Sendable {
         } catch let error where error.code == .cryptography {
             throw .noPublicKey  // 33 bytes that are no point
         }
-        let id = try crypto { () throws(CryptographyError) in try SecureRandom.bytes(16) }
+        let id = try crypto(SecureRandom.bytes(16))
         let draft = RecordDraft(
             collection: "", name: Hexadecimal.encode(id), kind: .sealed, origin: .open, now: now)
         try item.withRawSpan { item throws(VaultError) in try add(draft, item) }

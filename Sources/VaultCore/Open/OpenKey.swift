@@ -52,9 +52,7 @@ struct LockedOpenKey: ~Copyable {
         switch checked {
         case .success(false): return nil
         case .success(true):
-            return try secretMemory { () throws(SecretMemoryError) in
-                try bytes.copy(OpenKeyFile.keyRange, lifetime: .longLived)
-            }
+            return try secretMemory(bytes.copy(OpenKeyFile.keyRange, lifetime: .longLived))
         case .failure(let error):
             if case .newerVersion = error { throw VaultError(error, in: OpenFiles.key) }
             // A write that was cut short: of a beginning, with no item yet, or of an emptying, with the key gone already.
@@ -118,7 +116,7 @@ struct LockedOpenKey: ~Copyable {
     }
 
     private static func buffer() throws(VaultError) -> SecretBytes {
-        try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: OpenKeyFile.size) }
+        try secretMemory(SecretBytes(zeroed: OpenKeyFile.size))
     }
 }
 
@@ -141,8 +139,6 @@ extension RecordKeys {
     private static func derive(
         _ context: String, _ key: borrowing SecretBytes
     ) throws(VaultError) -> SecretBytes {
-        try crypto { () throws(CryptographyError) in
-            try BLAKE3.deriveKey(context: context, material: key, lifetime: .longLived)
-        }
+        try crypto(BLAKE3.deriveKey(context: context, material: key, lifetime: .longLived))
     }
 }

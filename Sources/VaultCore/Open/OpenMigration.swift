@@ -264,7 +264,7 @@ enum InboxName {
     static func candidate(_ name: String, _ attempt: Int) throws(VaultError) -> String {
         if attempt == 1 { return name }
         if attempt < 10 { return cut(name, with: " (\(attempt))") }
-        let random = try crypto { () throws(CryptographyError) in try SecureRandom.bytes(8) }
+        let random = try crypto(SecureRandom.bytes(8))
         return cut(name, with: " (\(Hexadecimal.encode(random)))")
     }
 

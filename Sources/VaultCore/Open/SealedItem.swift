@@ -11,7 +11,7 @@ enum SealedItem {
     static func seal(
         _ content: RawSpan, as record: RecordName, to key: OpenPublicKeyFile, now: Int64
     ) throws(VaultError) -> [UInt8] {
-        var front = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: frontSize(record)) }
+        var front = try secretMemory(SecretBytes(zeroed: frontSize(record)))
         front.withMutableBytes { front in
             RecordFields(
                 kind: .inline, origin: .open, sequence: 0, created: now, modified: now,

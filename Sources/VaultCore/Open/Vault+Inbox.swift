@@ -158,9 +158,8 @@ extension WriteSession {
             do throws(FormatError) {
                 found = (fields, try RecordLabel(parsing: plaintext, at: fields.labelOffset))
             } catch { throw .damagedRecord }
-            return try secretMemory { () throws(SecretMemoryError) in
-                try SecretBytes(copying: plaintext.extracting(fields.contentOffset..<plaintext.byteCount))
-            }
+            return try secretMemory(
+                SecretBytes(copying: plaintext.extracting(fields.contentOffset..<plaintext.byteCount)))
         }
         guard let content, let found else { throw .recordNotFound }
         let place = (name: name ?? found.label.record.name, collection: collection ?? found.label.record.collection)

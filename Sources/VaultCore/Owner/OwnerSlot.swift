@@ -1,4 +1,3 @@
-internal import KeyStores
 internal import SecretMemory
 internal import Synchronization
 internal import VaultFormat
@@ -18,21 +17,7 @@ struct OwnerSlot: Sendable {
     /// As a slot of the header is.
     let slot: Slot
     /// Where the first share rests.
-    let place: Place
-
-    enum Place: Sendable, Hashable {
-        /// An item that another one of its name may replace.
-        case item(KeyStoreItem)
-        /// A share that can be revoked.
-        case share(ShareItem)
-
-        var store: KeyStoreKind {
-            switch self {
-            case .item(let item): item.kind
-            case .share(let item): item.store
-            }
-        }
-    }
+    let item: ShareItem
     let origin: Origin
 
     /// Milliseconds after which the passcode is asked again, whatever the rules say: three days.

@@ -25,39 +25,31 @@ extension Vault {
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, enrollment: OwnerEnrollment?
     ) throws(VaultError) {
         let verified = try verifyForChange(passcode, spending: &attempt)
-        guard let store = ownerStores?.best, store.kind != .file else {
+        guard let store = try? shareStores?.best(), store.kind != .file else {
             throw VaultError(.hardwareUnavailable, "neither a TPM nor an open keyring is there to keep a share")
         }
         var header = attempt.header.header
         try claim(&header, verified.standing, verified.keys.headerKeys)
         header.slots.removeAll { $0.kind == .deviceOwner }
-        guard let id = header.freeSlotID else {
-            throw VaultError(.tooLarge, "the header has no room for another slot")
-        }
-        let secret = try crypto { () throws(CryptographyError) in try SecureRandom.secret(32) }
-        let share = try crypto { () throws(CryptographyError) in try SecureRandom.secret(32) }
-        let item: KeyStoreItem
-        do throws(KeyStoreError) {
-            item = try store.put(
-                share, as: KeptOwner.name(header.owner), releasedBy: secret,
-                after: Set(OwnerStep.allCases.filter(header.policy.asks)))
-        } catch { throw VaultError(error) }
-        let salt = try crypto { () throws(CryptographyError) in try SecureRandom.bytes(Slot.saltSize) }
-        var slot = Slot(
-            id: id, kind: .deviceOwner, flags: .hardwareShare, derivation: nil, salt: salt, commitment: [],
-            hardwareName: [item.kind.rawValue])
-        slot.kindData = KeptOwner.encode(item, secret, enrollment)
-        header.set(
-            try SlotKey(factor: secret, slot: slot, share: share)
-                .wrap(verified.master, into: slot, vault: header.vault, policyDigest: header.policy.digest()))
+        let secret = try Vault.newKey()
+        let share = try Vault.newKey()
+        let (owner, noteKey) = (header.owner, verified.keys.headerKeys.noteKey)
+        let asked = Set(OwnerStep.allCases.filter(header.policy.asks))
+        let item = try makeShare(
+            share, in: store, under: .owner(asked.isEmpty ? Set(OwnerStep.allCases) : asked), for: owner,
+            noting: HardwareNote.genuine(in: home, [noteKey]) ?? HardwareNote(), [noteKey])
         do throws(VaultError) {
+            header.set(
+                try header.ownerSlot(item, secret, enrollment, share, wrapping: verified.master))
             try replace(&attempt, with: header, noting: nil, verified.keys) { covered throws(VaultError) in
                 try verified.keys.headerKeys.mac(covered)
             }
         } catch {
-            try? store.delete(item)
+            sweepHardware(afterFailing: attempt.header, nil, of: owner, noteKey)
             throw error
         }
+        // A way in that only our own process guards lowers the level.
+        followFloor(attempt.header.header)
     }
 
     /// Takes the owner's way in off the disk. The vault gets new keys (``finishRekey(progress:)`` moves what is stored), so that
@@ -98,28 +90,15 @@ extension Vault {
 
     /// - Parameter header: Nil to read it.
     func loadKeptOwner(of header: Header?) {
-        guard !ownerKeeper.isArmed, settings.ownerStores != nil || settings.shareStores != nil,
-            let header = header ?? (try? HeaderFile.read(in: home)),
-            let slot = header.ownerSlots.first
-        else { return }
-        if let data = try? OwnerSlotData(parsing: slot.kindData) {
-            return load(data, slot, asOnlyWay: header.passcodeSlot == nil)
-        }
-        guard let kept = KeptOwner(slot), let secret = try? KeptOwner.secret(of: slot) else { return }
-        ownerSlot.set(OwnerSlot(slot: slot, place: .item(kept.item), origin: .disk))
-        ownerKeeper.arm(secret)
-        if let enrollment = kept.enrollment { ownerKeeper.note(enrollment) }
-    }
-
-    /// A slot whose share can be revoked. The stores that keep such shares are the caller's.
-    private func load(_ data: OwnerSlotData, _ slot: Slot, asOnlyWay isOnlyWay: Bool) {
-        guard shareStores != nil, !isCopy,
+        guard !ownerKeeper.isArmed, settings.shareStores != nil, !isCopy,
+            let header = header ?? (try? HeaderFile.read(in: home)), let slot = header.ownerSlots.first,
+            let data = try? OwnerSlotData(parsing: slot.kindData),
             let secret = try? secretMemory({ () throws(SecretMemoryError) in
                 try unsafe SecretBytes(copying: data.secret.span.bytes, lifetime: .longLived)
             })
         else { return }
-        ownerSlot.set(OwnerSlot(slot: slot, place: .share(data.item), origin: .disk))
-        ownerKeeper.arm(secret, asOnlyWay: isOnlyWay)
+        ownerSlot.set(OwnerSlot(slot: slot, item: data.item, origin: .disk))
+        ownerKeeper.arm(secret, asOnlyWay: header.passcodeSlot == nil)
         if !data.enrollment.isEmpty {
             ownerKeeper.note(OwnerEnrollment(data.enrollment.split(separator: "\n").map(String.init)))
         }

@@ -50,12 +50,12 @@ extension Vault {
         }
         try checkAnchor(header, ledger: AttemptLedger.sequence(in: home, vault: header.vault))
         // Before anything is called lost: a home that was put in the place of ours has no share here.
-        let floor: FloorVerdict.Found = if case .share = owner.place { try readFloor() } else { .unkept }
+        let floor: FloorVerdict.Found = owner.origin == .disk ? try readFloor() : .unkept
         let share: SecretBytes
-        do throws(VaultError) { share = try ownerShare(owner, release) } catch {
+        do throws(VaultError) { share = try ownerShare(owner, release, header) } catch {
             if error.code == .shareLost {
                 if !accepts { try refuse(header, under: floor) }
-                noteChangedEnrollment(release.step)
+                throw lostShare(error, release.step, header)
             }
             throw error
         }
@@ -63,18 +63,11 @@ extension Vault {
         guard key.matches(owner.slot) else { throw lostOwner(release.step) }
         let master = try key.unwrap(owner.slot, vault: header.vault, policyDigest: header.policy.digest())
         let keys = try open(header, master: master, proving: assurance(of: owner, release.step))
-        if case .share = owner.place { try settleLevel(header, keys, floor, accepting: accepts) }
+        if owner.origin == .disk { try settleLevel(header, keys, floor, accepting: accepts) }
         // Now the rules are known to be genuine.
         if let obstacle = ownerObstacle(release.step, keys.policy) { throw obstacle }
         try install(keys, noting: Success(byOwner: release.step, after: budget(header)))
-        // Where there is no passcode the owner is the strongest way there is, and the ledger is theirs to settle.
-        if header.passcodeSlot == nil, let locked = try? LockedHeader(in: home, patience: 1000),
-            keys.headerKeys.authenticates(locked.header)
-        {
-            try? AttemptLedger.reset(in: home, header: locked.header, clock: settings.clock)
-        }
-        tidyLogKeys(keys)
-        takeInOpenItems()
+        finishUnlock(by: .owner(release.step), keys, master, hasPasscode: header.passcodeSlot != nil)
     }
 
     /// The master key, with a release for a change.
@@ -83,9 +76,8 @@ extension Vault {
             throw .passcodeNeeded("the owner has no way in here")
         }
         let share: SecretBytes
-        do throws(VaultError) { share = try ownerShare(owner, release) } catch {
-            if error.code == .shareLost { noteChangedEnrollment(release.step) }
-            throw error
+        do throws(VaultError) { share = try ownerShare(owner, release, header) } catch {
+            throw error.code == .shareLost ? lostShare(error, release.step, header) : error
         }
         let key = try SlotKey(factor: release.secret, slot: owner.slot, share: share)
         guard key.matches(owner.slot) else { throw lostOwner(release.step) }
@@ -126,8 +118,8 @@ extension Vault {
     private func forgetOwner(_ why: OwnerExpiry, _ header: Header?) {
         ownerKeeper.disarm(why)
         let old = ownerSlot.set(nil)
-        if let old, old.origin != .disk, case .item(let item) = old.place {
-            try? ownerStores?.store(of: item.kind)?.delete(item)
+        if let old, old.origin != .disk {
+            _ = try? shareStores?.store(of: old.item.store)?.revoke(old.item, of: old.item.name.vault)
         }
         if why == .noPasscode { loadKeptOwner(of: header) }
     }
@@ -140,36 +132,30 @@ extension Vault {
         log.append(.enrollmentChanged(step))
     }
 
-    /// The first share. Where the store has it no more, the way in is over and that is logged.
+    /// The first share: what is lost, and what is not to be had now, are told apart.
     private func ownerShare(
-        _ owner: OwnerSlot, _ release: borrowing OwnerRelease
+        _ owner: OwnerSlot, _ release: borrowing OwnerRelease, _ header: Header
     ) throws(VaultError) -> SecretBytes {
-        let item: KeyStoreItem
-        switch owner.place {
-        case .item(let kept): item = kept
-        case .share(let share): return try ownerShare(share, release)
+        guard let stores = shareStores, let store = stores.store(of: owner.item.store) else {
+            let why = "this program may not use the key store that has the share"
+            throw header.passcodeSlot == nil ? VaultError(.shareUnavailable, why) : .passcodeNeeded(why)
         }
-        guard let store = ownerStores?.store(of: item.kind) else { throw lostOwner(release.step) }
-        do throws(KeyStoreError) {
-            return try store.redeem(item, release)
-        } catch {
-            switch error.code {
-            case .notFound, .destroyed, .foreign, .damaged, .wrongSecret: throw lostOwner(release.step)
+        do throws(ShareFailure) { return try store.read(owner.item, of: owner.item.name.vault, after: release) } catch {
+            guard owner.origin != .disk else { throw VaultError(error) }
+            // The passcode made it and makes another one.
+            switch error {
+            case .lost, .damaged: throw VaultError(.shareLost, error.reason)
+            case .failed(let reason) where reason.code == .damaged: throw VaultError(.shareLost, error.reason)
             default: throw VaultError(.hardwareUnavailable, error.reason)
             }
         }
     }
 
-    /// A share that can be revoked: what is lost, and what is not to be had now, are told apart.
-    private func ownerShare(
-        _ item: ShareItem, _ release: borrowing OwnerRelease
-    ) throws(VaultError) -> SecretBytes {
-        guard let stores = shareStores, let store = stores.store(of: item.store) else {
-            throw VaultError(.shareUnavailable, "this program may not use the key store that has the share")
-        }
-        do throws(ShareFailure) { return try store.read(item, of: item.name.vault, after: release) } catch {
-            throw VaultError(error)
-        }
+    /// The way in is over, which is logged; where there is a passcode, that is what opens the vault now.
+    private func lostShare(_ error: VaultError, _ step: OwnerStep, _ header: Header) -> VaultError {
+        if header.passcodeSlot != nil { return lostOwner(step) }
+        noteChangedEnrollment(step)
+        return error
     }
 
     private func lostOwner(_ step: OwnerStep) -> VaultError {
@@ -179,34 +165,31 @@ extension Vault {
 
     /// What a confirmed owner proves: a yes in front of a stored key, unless the store itself asked.
     private func assurance(of owner: OwnerSlot, _ step: OwnerStep) -> Assurance {
-        guard case .share(let item) = owner.place, let store = shareStores?.store(of: item.store) else {
-            return .presence
-        }
+        guard owner.origin == .disk, let store = shareStores?.store(of: owner.item.store) else { return .presence }
         return store.assurance(of: .owner([step]))
     }
-
-    var ownerStores: KeyStores? { settings.ownerStores.map { $0(home.path) } }
 
     /// Makes a new way in for the owner, with the passcode that was right just now; none where the rules want none. What
     /// goes wrong leaves the owner with the passcode.
     func renewOwner(_ master: borrowing SecretBytes, _ header: Header) {
-        guard let stores = ownerStores else { return }
+        guard settings.armsOwner, let stores = shareStores else { return }
         forgetOwner(.noPasscode, header)
         let steps = Set(OwnerStep.allCases.filter(header.policy.asks))
         guard !steps.isEmpty, let passcode = header.passcodeSlot,
-            let store = stores.best
+            let store = try? stores.bestForProcess()
         else { return }
         do {
             let secret = try SecureRandom.secret(32, lifetime: .longLived)
             let share = try SecureRandom.secret(32)
-            let item = try store.put(share, as: "\(header.vault).owner", releasedBy: secret, after: steps)
+            let rule = ShareRule.released(by: try ReleaseKey(secret), after: steps)
+            let item = try store.make(share, as: .released(for: header.owner), under: rule) { _ in }
             let empty = Slot(
                 id: .max, kind: .deviceOwner, flags: .hardwareShare, derivation: nil,
-                salt: try SecureRandom.bytes(Slot.saltSize), commitment: [], hardwareName: [item.kind.rawValue])
+                salt: try SecureRandom.bytes(Slot.saltSize), commitment: [], hardwareName: [item.store.rawValue])
             let slot = try SlotKey(factor: secret, slot: empty, share: share)
                 .wrap(master, into: empty, vault: header.vault, policyDigest: header.policy.digest())
             ownerSlot.set(
-                OwnerSlot(slot: slot, place: .item(item), origin: .passcode(settings.clock.now(), salt: passcode.salt)))
+                OwnerSlot(slot: slot, item: item, origin: .passcode(settings.clock.now(), salt: passcode.salt)))
             ownerKeeper.arm(secret)
         } catch { forgetOwner(.noPasscode, header) }
     }

@@ -83,13 +83,10 @@ extension Vault {
     ) throws(VaultError) {
         let opened = try verify(pin, .pin, spending: &attempt)
         let success = Success(by: .pin, after: attempt.budgetBefore)
+        let wasCopy = isCopy(attempt.header.header)
         try install(opened.keys, evenIfDamaged: evenIfDamaged, noting: success)
-        let header = attempt.header.header
-        _ = consume attempt  // so that other processes need not wait for the header meanwhile
-        guard !evenIfDamaged else { return }
-        followFloor(header)
-        followDestruction(header)
-        takeInOpenItems()
+        finishUnlock(
+            by: .pin, opened.keys, opened.master, held: attempt.header, wasCopy: wasCopy, isDamaged: evenIfDamaged)
     }
 
     private func newPINSlot(

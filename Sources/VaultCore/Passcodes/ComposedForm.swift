@@ -52,7 +52,7 @@ private struct Scalars: ~Copyable {
     private(set) var count = 0
 
     private init(capacity: Int) throws(VaultError) {
-        memory = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: 4 * capacity) }
+        memory = try secretMemory(SecretBytes(zeroed: 4 * capacity))
     }
 
     private subscript(index: Int) -> UInt32 {
@@ -151,7 +151,7 @@ private struct Scalars: ~Copyable {
     borrowing func encoded() throws(VaultError) -> SecretBytes {
         var size = 0
         for index in 0..<count { size += Scalars.size(self[index]) }
-        var text = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: size) }
+        var text = try secretMemory(SecretBytes(zeroed: size))
         var offset = 0
         for index in 0..<count {
             let (character, size) = (self[index], Scalars.size(self[index]))

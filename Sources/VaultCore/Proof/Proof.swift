@@ -49,7 +49,7 @@ public struct Proof: ~Copyable, Sendable {
 
     /// As ``use(for:at:)``, for a change that wraps the master key anew.
     consuming func redeem(for present: UnlockedVault, at now: BootInstant) throws(VaultError) -> SecretBytes {
-        let copy = try secretMemory { () throws(SecretMemoryError) in try master.copy(lifetime: .longLived) }
+        let copy = try secretMemory(master.copy(lifetime: .longLived))
         try use(for: present, at: now)
         return copy
     }

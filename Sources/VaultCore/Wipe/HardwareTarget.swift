@@ -25,11 +25,7 @@ struct HardwareTarget {
         self.owner = owner
         self.settings = settings
         note = HardwareNote.read(in: home) ?? HardwareNote()
-        forgetFiles()
     }
-
-    /// Shares in files lie in the home itself: what becomes of them is told with the home's own files.
-    private mutating func forgetFiles() { note.items.removeAll { $0.kind == .file } }
 
     /// Before the keys are erased: afterwards nothing names it any more. A disk that cannot take the note must not save the
     /// keys.
@@ -39,7 +35,6 @@ struct HardwareTarget {
         note.add(found)
         // A copy names the shares of the vault that it was copied from.
         if header.home == owner?.home { note.owed += header.shareItems.filter { !note.owed.contains($0) } }
-        forgetFiles()
         guard !note.isEmpty else { return }
         try? note.write(in: home, [])
     }
@@ -66,11 +61,6 @@ struct HardwareTarget {
         var left = note
         left.shares.removeAll { share in
             endings.append(end(share))
-            return endings.last != .failed
-        }
-        let stores = left.items.isEmpty ? nil : HardwareTarget.stores(home, settings)
-        left.items.removeAll { item in
-            endings.append(end(item, in: stores))
             return endings.last != .failed
         }
         left.anchors.removeAll { held in
@@ -109,16 +99,6 @@ struct HardwareTarget {
         return .gone
     }
 
-    /// What a keyring that no session has any more holds of a dead vault need not be waited for.
-    private func end(_ item: KeyStoreItem, in stores: KeyStores?) -> Ending {
-        guard let owner, item.data == Array(KeptOwner.name(owner).utf8), let store = stores?.store(of: item.kind)
-        else { return .notHere }
-        do throws(KeyStoreError) { try store.delete(item) } catch {
-            return error.code == .unavailable ? .notHere : .failed
-        }
-        return .gone
-    }
-
     /// A share that was made for this home is waited for until its store has let it go: an old header would open with it.
     private func end(_ item: ShareItem, in stores: ShareStores?) -> Ending {
         guard let owner, item.name.belongs(to: owner) else { return .notHere }
@@ -129,20 +109,12 @@ struct HardwareTarget {
     }
 
     /// What a key store remembers of the rule is needed until the vault is gone, and opens nothing: nobody waits for it.
+    /// Nor for what a killed process left there.
     func forgetDestruction() {
-        guard let owner else { return }
-        try? settings.shareStores?(home.path).removeDestruction(of: owner)
+        guard let owner, let stores = settings.shareStores?(home.path) else { return }
+        try? stores.removeDestruction(of: owner)
+        stores.revokeReleased(of: owner)
     }
 
     var isErased: Bool { !(HardwareNote.names + [HardwareNote.refused]).contains(where: home.exists) }
-
-    /// A vault that was opened without them may still have something there.
-    private static func stores(_ home: HomeDirectory, _ settings: VaultSettings) -> KeyStores? {
-        if let stores = settings.ownerStores { return stores(home.path) }
-        #if os(Linux) && !canImport(Darwin)
-        return KeyStores(folder: home.path + "/shares")
-        #else
-        return nil
-        #endif
-    }
 }

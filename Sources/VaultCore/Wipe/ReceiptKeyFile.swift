@@ -13,7 +13,7 @@ struct ReceiptKey: ~Copyable {
     var publicBytes: [UInt8] { key.publicKey.compressed }
 
     static func generate(_ origin: WipeReceipt.KeyOrigin) throws(VaultError) -> ReceiptKey {
-        let key = try crypto { () throws(CryptographyError) in try P256PrivateKey.generate() }
+        let key = try crypto(P256PrivateKey.generate())
         return ReceiptKey(key: key, origin: origin)
     }
 }
@@ -35,7 +35,7 @@ enum ReceiptKeyFile {
         in home: HomeDirectory, vault: VaultID, origin: WipeReceipt.KeyOrigin
     ) throws(VaultError) -> [UInt8] {
         let key = try ReceiptKey.generate(origin)
-        let scalar = try crypto { () throws(CryptographyError) in try key.key.scalar() }
+        let scalar = try crypto(key.key.scalar())
         // The older one is overwritten, not only replaced.
         try destroy(in: home)
         do throws(VaultError) {
@@ -62,9 +62,7 @@ enum ReceiptKeyFile {
         }
         guard let origin else { return nil }
         let scalar = try bytes.withBytes { bytes throws(VaultError) in
-            try secretMemory { () throws(SecretMemoryError) in
-                try SecretBytes(copying: bytes.extracting(scalarOffset..<scalarEnd))
-            }
+            try secretMemory(SecretBytes(copying: bytes.extracting(scalarOffset..<scalarEnd)))
         }
         do throws(CryptographyError) {
             return ReceiptKey(key: try P256PrivateKey(scalar: scalar), origin: origin)

@@ -28,7 +28,7 @@ struct SecretFile {
     func write(
         for vault: VaultID, in home: HomeDirectory, _ fill: (inout MutableRawSpan) -> Void
     ) throws(VaultError) {
-        var bytes = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: size) }
+        var bytes = try secretMemory(SecretBytes(zeroed: size))
         bytes.withMutableBytes { bytes in
             SecretFile.store(magic, in: &bytes, at: 0)
             bytes.store(SecretFile.version, at: SecretFile.versionOffset)
@@ -54,7 +54,7 @@ struct SecretFile {
         guard let file = try home.openFile(name, O_RDONLY, evenIfLinked: evenIfLinked),
             try file.status().size == UInt64(size)
         else { return nil }
-        var bytes = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: size) }
+        var bytes = try secretMemory(SecretBytes(zeroed: size))
         let count = try bytes.withMutableBytes { bytes throws(VaultError) in try file.read(into: &bytes, at: 0) }
         let isWhole = bytes.withBytes { bytes in
             count == size && SecretFile.starts(bytes, with: magic, at: 0)

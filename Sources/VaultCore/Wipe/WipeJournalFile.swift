@@ -30,9 +30,7 @@ enum WipeJournalFile {
     /// Writes the next state durably over the older sector.
     static func save(_ journal: inout WipeJournal, in home: HomeDirectory) throws(VaultError) {
         journal.sequence += 1
-        let sector = try format(name) { () throws(FormatError) in
-            try journal.encoded(checksum: HeaderFile.checksum)
-        }
+        let sector = try format(name, journal.encoded(checksum: HeaderFile.checksum))
         let place = journal.sequence % 2 * UInt64(WipeJournal.size)
         switch try home.kind(of: name) {
         case .file(links: 1, size: _):

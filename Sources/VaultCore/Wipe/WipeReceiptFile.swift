@@ -32,7 +32,7 @@ extension WipeReceipt {
     /// - Throws: `damaged`, naming the place, for what is no receipt or was changed; `receiptMismatch` when it was signed
     ///   with another key; `invalidName` when `key` is no public key.
     package init(verifying bytes: [UInt8], key expected: String? = nil) throws(VaultError) {
-        let receipt = try format(WipeReceipt.fileName) { () throws(FormatError) in try WipeReceipt(parsing: bytes) }
+        let receipt = try format(WipeReceipt.fileName, WipeReceipt(parsing: bytes))
         if let expected {
             guard let wanted = Hexadecimal.decode(expected.lowercased()),
                 (try? unsafe P256PublicKey(compressed: wanted.span.bytes)) != nil
@@ -64,9 +64,7 @@ extension WipeReceipt {
     /// Signs what was found.
     func signed(by key: borrowing ReceiptKey) throws(VaultError) -> WipeReceipt {
         var receipt = self
-        receipt.signature = try crypto { () throws(CryptographyError) in
-            try unsafe key.key.sign(signedBytes.span.bytes)
-        }
+        receipt.signature = try crypto(unsafe key.key.sign(signedBytes.span.bytes))
         return receipt
     }
 }

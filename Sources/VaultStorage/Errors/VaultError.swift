@@ -94,6 +94,21 @@ extension VaultError {
     }
 }
 
+/// The value of an expression, with the errors of the layers below turned into ours, as in
+/// `try crypto(SecureRandom.bytes(16))`.
+package func crypto<R: ~Copyable>(
+    _ value: @autoclosure () throws(CryptographyError) -> R
+) throws(VaultError) -> R {
+    do throws(CryptographyError) { return try value() } catch { throw VaultError(error) }
+}
+
+/// As ``crypto(_:)``: `try secretMemory(SecretBytes(zeroed: 32))`.
+package func secretMemory<R: ~Copyable>(
+    _ value: @autoclosure () throws(SecretMemoryError) -> R
+) throws(VaultError) -> R {
+    do throws(SecretMemoryError) { return try value() } catch { throw VaultError(error) }
+}
+
 /// Runs `body` and turns the errors of the layers below into ours.
 package func crypto<R: ~Copyable>(_ body: () throws(CryptographyError) -> R) throws(VaultError) -> R {
     do throws(CryptographyError) { return try body() } catch { throw VaultError(error) }
@@ -103,6 +118,9 @@ package func secretMemory<R: ~Copyable>(_ body: () throws(SecretMemoryError) -> 
     do throws(SecretMemoryError) { return try body() } catch { throw VaultError(error) }
 }
 
-package func format<R: ~Copyable>(_ file: String, _ body: () throws(FormatError) -> R) throws(VaultError) -> R {
-    do throws(FormatError) { return try body() } catch { throw VaultError(error, in: file) }
+/// As ``crypto(_:)``, for what is read from or written to a file of the vault.
+package func format<R: ~Copyable>(
+    _ file: String, _ value: @autoclosure () throws(FormatError) -> R
+) throws(VaultError) -> R {
+    do throws(FormatError) { return try value() } catch { throw VaultError(error, in: file) }
 }

@@ -28,8 +28,8 @@ package final class FileReader: KeyHolder, @unchecked Sendable {  // used inside
             throw .damaged("the file of a record is not an encrypted file")
         }
         let contentKey = try keys.contentKey(fileKey: content.extracting(FileDescriptor.keyRange), id: descriptor.id)
-        cipher = try crypto { () throws(CryptographyError) in try AES256GCM(key: contentKey) }
-        chunk = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: FileFormat.chunkSize) }
+        cipher = try crypto(AES256GCM(key: contentKey))
+        chunk = try secretMemory(SecretBytes(zeroed: FileFormat.chunkSize))
         self.file = file
         length = descriptor.length
     }

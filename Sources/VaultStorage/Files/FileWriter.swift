@@ -43,11 +43,11 @@ package final class FileWriter: KeyHolder, @unchecked Sendable {  // used inside
 
     package init(in home: HomeDirectory, keys: EpochKeys) throws(VaultError) {
         self.home = home
-        id = try crypto { () throws(CryptographyError) in try SecureRandom.bytes(16) }
-        fileKey = try crypto { () throws(CryptographyError) in try SecureRandom.secret(32) }
+        id = try crypto(SecureRandom.bytes(16))
+        fileKey = try crypto(SecureRandom.secret(32))
         let contentKey = try FileWriter.contentKey(fileKey, id, keys)
-        cipher = try crypto { () throws(CryptographyError) in try AES256GCM(key: contentKey) }
-        chunk = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: FileFormat.chunkSize) }
+        cipher = try crypto(AES256GCM(key: contentKey))
+        chunk = try secretMemory(SecretBytes(zeroed: FileFormat.chunkSize))
         let name = FileStore.path(FileStore.partPrefix + Hexadecimal.encode(id))
         guard let file = try home.openFile(name, O_RDWR | O_CREAT | O_EXCL) else {
             throw .damaged("the files folder is missing")
@@ -100,9 +100,7 @@ package final class FileWriter: KeyHolder, @unchecked Sendable {  // used inside
         try home.rename(FileStore.path(FileStore.partPrefix + name), to: FileStore.path(name))
         isFinished = true
         try home.synchronize(FileStore.folder)
-        var content = try secretMemory { () throws(SecretMemoryError) in
-            try SecretBytes(zeroed: FileDescriptor.size)
-        }
+        var content = try secretMemory(SecretBytes(zeroed: FileDescriptor.size))
         let descriptor = FileDescriptor(id: id, length: length)
         content.withMutableBytes { content in
             descriptor.write(into: &content)

@@ -1,5 +1,4 @@
 internal import Cryptography
-internal import HomeFiles
 package import VaultFormat
 internal import SystemCalls
 
@@ -84,7 +83,7 @@ extension HomeDirectory {
     private static func overwrite(_ file: borrowing DurableFile) throws(VaultError) {
         let size = try file.status().size
         guard size <= longestOverwritten else { throw .damaged("\(file.name) is too large") }
-        let noise = try crypto { () throws(CryptographyError) in try SecureRandom.bytes(Int(size)) }
+        let noise = try crypto(SecureRandom.bytes(Int(size)))
         try file.write(noise, at: 0)
         try file.synchronize()
     }
@@ -141,7 +140,7 @@ extension HomeDirectory {
     package func clear(_ name: String) throws(VaultError) {
         guard try erase(name, overwriting: true) == .foreign else { return }
         if unsafe unlinkat(descriptor, name, AT_REMOVEDIR) == 0 { return }
-        let number = try crypto { () throws(CryptographyError) in try SecureRandom.bytes(8) }
+        let number = try crypto(SecureRandom.bytes(8))
         try rename(name, to: "\(name).\(Hexadecimal.encode(number))")
     }
 }

@@ -1,4 +1,3 @@
-internal import HomeFiles
 internal import SystemCalls
 #if DEBUG
 package import Synchronization

@@ -87,20 +87,17 @@ package final class EpochKeys: Sendable {
 
     /// The key of a file's content: the files key over the file's own key and id.
     package func contentKey(fileKey: RawSpan, id: [UInt8]) throws(VaultError) -> SecretBytes {
-        var input = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: 48) }
+        var input = try secretMemory(SecretBytes(zeroed: 48))
         input.withMutableBytes { input in
             input.store(copying: fileKey.extracting(0..<32), at: 0)
             for index in 0..<16 { input.store(id[index], at: 32 + index) }
         }
-        var digest = try crypto { () throws(CryptographyError) in
-            try files.withBytes { key throws(CryptographyError) in
+        var digest = try crypto(
+            files.withBytes { key throws(CryptographyError) in
                 try input.withBytes { input throws(CryptographyError) in try BLAKE3.keyedHash(input, key: key) }
-            }
-        }
+            })
         defer { digest.withMutableBytes { $0.wipe() } }
-        return try secretMemory { () throws(SecretMemoryError) in
-            try digest.withBytes { bytes throws(SecretMemoryError) in try SecretBytes(copying: bytes) }
-        }
+        return try secretMemory(digest.withBytes { bytes throws(SecretMemoryError) in try SecretBytes(copying: bytes) })
     }
 }
 

@@ -49,11 +49,11 @@ package struct RecordCipher: ~Copyable {
     }
 
     private static func context(_ keys: EpochKeys) throws(VaultError) -> AES256GCM {
-        try crypto { () throws(CryptographyError) in try AES256GCM(key: keys.records) }
+        try crypto(AES256GCM(key: keys.records))
     }
 
     private static func buffer(_ size: Int) throws(VaultError) -> SecretBytes {
-        try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: size) }
+        try secretMemory(SecretBytes(zeroed: size))
     }
 
     /// The epoch that a stored value names.

@@ -11,10 +11,10 @@ struct RecordSealer: ~Copyable {
 
     init(_ keys: RecordKeys) throws(VaultError) {
         let cipher = try RecordCipher(keys)
-        let nonces = try crypto { () throws(CryptographyError) in try NoncePool() }
+        let nonces = try crypto(NoncePool())
         let size =
             RecordFields.size + RecordName.maximumCollectionSize + RecordName.maximumNameSize + RecordLabel.maximumSize
-        front = try secretMemory { () throws(SecretMemoryError) in try SecretBytes(zeroed: size) }
+        front = try secretMemory(SecretBytes(zeroed: size))
         self.cipher = cipher
         self.nonces = nonces
     }
@@ -24,7 +24,7 @@ struct RecordSealer: ~Copyable {
         _ frontSize: Int, _ content: RawSpan, lookupKey: RawSpan, into value: inout MutableRawSpan,
         _ writeFront: (inout MutableRawSpan) -> Void
     ) throws(VaultError) {
-        let nonce = try crypto { () throws(CryptographyError) in try nonces.next() }
+        let nonce = try crypto(nonces.next())
         front.withMutableBytes(writeFront)
         try front.withBytes { front throws(VaultError) in
             try cipher.seal(

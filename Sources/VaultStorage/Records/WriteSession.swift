@@ -411,9 +411,7 @@ extension WriteSession {
         }
         let record = state.sealer.cipher.withPlaintext(size) { RecordReader.name(fields, $0) }
         let content = try state.sealer.cipher.withPlaintext(size) { plaintext throws(VaultError) in
-            try secretMemory { () throws(SecretMemoryError) in
-                try SecretBytes(copying: plaintext.extracting(fields.labelOffset..<size))
-            }
+            try secretMemory(SecretBytes(copying: plaintext.extracting(fields.labelOffset..<size)))
         }
         state.sealer.cipher.wipe(size)
         guard let record else { throw .damagedRecord }

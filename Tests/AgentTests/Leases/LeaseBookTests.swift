@@ -4,6 +4,7 @@ import Items
 import TestSupport
 import Testing
 import VaultCore
+import VaultFormat
 
 /// Who may use what without being asked for again.
 @Suite struct LeaseBookTests {

@@ -63,7 +63,7 @@ extension Scene {
         #expect(errorCode { _ = try client.item(paths[1]) } == .notAllowed)
         try pinentry.hold()
         let asking = try agent.raw()
-        asking.send(Request.item(paths[2]).head())
+        asking.send(Request.items(.item(paths[2])).head())
         return (asking, try pinentry.waitForQuestion())
     }
 

@@ -1,4 +1,4 @@
-import BetterAuthGzip
+import BetterAuthVerification
 import BetterAuthHTTP
 import BetterAuthMessages
 import BetterAuthServer

@@ -3,7 +3,7 @@ import Synchronization
 import SystemCalls
 import TestSupport
 
-/// A service that answers everybody one byte at a time, and never to the end.
+/// A service that answers everybody one byte at a time, and never to the end; or at once, with what it is given.
 final class DrippingService: Sendable {
     let url: String
     private let listener: Int32
@@ -13,7 +13,8 @@ final class DrippingService: Sendable {
     /// Connections that came.
     var connections: Int { asked.withLock { $0 } }
 
-    init() throws {
+    /// - Parameter answer: What it answers at once before it closes the connection; nil for one that drips.
+    init(answering answer: String? = nil) throws {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
@@ -34,13 +35,21 @@ final class DrippingService: Sendable {
                 let connection = accept(listener, nil, nil)
                 guard connection >= 0 else { return }
                 asked.withLock { $0 += 1 }
-                if !DetachedThread.start({ [self] in drip(connection) }) { close(connection) }
+                if !DetachedThread.start({ [self] in drip(connection, answer) }) { close(connection) }
             }
         }
     }
 
-    private func drip(_ connection: Int32) {
+    private func drip(_ connection: Int32, _ answer: String?) {
         defer { close(connection) }
+        if let answer {
+            // With the request unread, the end of the connection would be an error.
+            var request = [UInt8](repeating: 0, count: 4096)
+            _ = unsafe recv(connection, &request, request.count, 0)
+            let bytes = Array(answer.utf8)
+            _ = unsafe send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+            return
+        }
         for byte in "HTTP/1.0 200 OK\r\n\r\n".utf8 + [UInt8](repeating: 0x20, count: 1 << 20) {
             var byte = byte
             let isGone = unsafe send(connection, &byte, 1, Int32(MSG_NOSIGNAL)) != 1

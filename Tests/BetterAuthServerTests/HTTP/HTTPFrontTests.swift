@@ -59,7 +59,7 @@ func accessRequest(
 }
 
 @Suite struct HTTPFrontTests {
-    @Test(arguments: [StoreKind.memory, .sqlite, .sqliteChallenges])
+    @Test(arguments: [StoreKind.memory, .sqlite])
     func operationsOverOneConnection(_ kind: StoreKind) throws {
         let fixture = try StoreFixture(kind)
         let front = try TestFront(fixture.store)

@@ -37,6 +37,22 @@ import Testing
         #expect(throws: PlainHTTP.Failure.self) { try http.post("/sign", [0x7B], token: SecretText("t")) }
     }
 
+    @Test(arguments: [
+        ("Content-Length: 5\r\n", "hello", true), ("content-length:5 \r\nA: b\r\n", "hello", true),
+        ("Content-Length: 5\r\n", "hell", false), ("Content-Length: 5\r\n", "hello!", false),
+        ("", "hello", false), ("Content-Length: 5\r\nContent-Length: 5\r\n", "hello", false),
+    ])
+    func `an answer is whole, or none`(_ headers: String, _ body: String, _ isWhole: Bool) throws {
+        let service = try DrippingService(answering: "HTTP/1.0 200 OK\r\n\(headers)\r\n\(body)")
+        defer { service.stop() }
+        let http = try #require(PlainHTTP(service.url))
+        if isWhole {
+            #expect(try http.get("/hsm/keys") == Array(body.utf8))
+        } else {
+            #expect(throws: PlainHTTP.Failure.self) { try http.get("/hsm/keys") }
+        }
+    }
+
     @Test func `a server starts, reloads and stops beside a keeper and a key service that drip`() throws {
         let drip = try DrippingService()
         defer { drip.stop() }

@@ -47,8 +47,8 @@ import Testing
     @Test(arguments: [
         ("CREATE TRIGGER t AFTER UPDATE ON accounts BEGIN DELETE FROM accounts; END", "no backup"),
         ("CREATE VIEW v AS SELECT * FROM accounts", "no backup"), ("CREATE TABLE more (a)", "no backup"),
-        ("CREATE INDEX i ON replies (until)", "no backup"), ("DROP TABLE challenges", "no backup"),
-        ("ALTER TABLE challenges ADD COLUMN x INTEGER", "no backup"), ("PRAGMA application_id = 7", "no backup"),
+        ("CREATE INDEX i ON replies (until)", "no backup"), ("DROP TABLE replies", "no backup"),
+        ("ALTER TABLE replies ADD COLUMN x INTEGER", "no backup"), ("PRAGMA application_id = 7", "no backup"),
         ("PRAGMA user_version = 99", "has version 99"), ("PRAGMA user_version = 0", "no backup"),
     ])
     func `a backup with anything but our tables is refused, and leaves nothing`(

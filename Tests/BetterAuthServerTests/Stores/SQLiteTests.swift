@@ -22,10 +22,9 @@ import Testing
 
     @Test func foreignAndLaterFilesAreLeftAlone() throws {
         let fixture = try StoreFixture(.memory)
-        let now = TestClock().now
         try Data("no database at all, but long enough to look like a file of something".utf8)
             .write(to: URL(fileURLWithPath: fixture.path))
-        #expect(throws: StoreError.self) { try SQLiteStore(fixture.path, now: now) }
+        #expect(throws: StoreError.self) { try SQLiteStore(fixture.path) }
         for (name, statement) in [
             ("foreign", "CREATE TABLE t (a); PRAGMA application_id = 7"),
             ("later", "PRAGMA application_id = 0x48464241; PRAGMA user_version = 999"),
@@ -35,7 +34,7 @@ import Testing
                 "python3", "-c", "import sqlite3; sqlite3.connect('\(path)').executescript('\(statement)')",
             ])
             #expect(tool.wait() == 0)
-            #expect(throws: StoreError.self) { try SQLiteStore(path, now: now) }
+            #expect(throws: StoreError.self) { try SQLiteStore(path) }
         }
     }
 
@@ -133,7 +132,7 @@ import Testing
             try KillLog.wait(log, lines: lines, of: subject)
             subject.end(SIGKILL)
             let story = try KillLog(log)
-            let store = try SQLiteStore(fixture.path, now: SystemClock().now)
+            let store = try SQLiteStore(fixture.path)
             defer { store.close() }
             try story.check(store, "round \(round), killed after \(lines) lines")
             try FileManager.default.removeItem(atPath: log)

@@ -10,7 +10,6 @@ import Testing
 enum StoreKind: String, CaseIterable, CustomTestStringConvertible, Sendable {
     case memory
     case sqlite = "SQLite"
-    case sqliteChallenges = "SQLite with challenges"
     case postgres = "PostgreSQL and Redis"
 
     var testDescription: String { rawValue }
@@ -73,12 +72,11 @@ final class StoreFixture {
     private static func open(_ kind: StoreKind, _ folder: String) throws -> any ServerStore {
         switch kind {
         case .memory, .postgres: return MemoryStore()
-        case .sqlite, .sqliteChallenges:
+        case .sqlite:
             var settings = SQLiteSettings()
-            if kind == .sqliteChallenges { settings.challenges = .database }
             // Often enough to be seen at work.
             settings.checkpointPages = 50
-            return try SQLiteStore(folder + "/accounts.db", settings, now: TestClock().now)
+            return try SQLiteStore(folder + "/accounts.db", settings)
         }
     }
 

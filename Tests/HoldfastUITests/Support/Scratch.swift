@@ -18,7 +18,8 @@ final class Scratch {
     var tier: (any AttemptTier)?
     var settings: VaultSettings {
         var settings = VaultSettings.costsForTests(clock: clock)
-        settings.ownerStores = { KeyStores([FileKeyStore(in: $0 + "/shares")]) }
+        settings.shareStores = { .files(in: $0 + "/shares") }
+        settings.armsOwner = true
         settings.tier = tier
         return settings
     }

@@ -54,7 +54,7 @@ final class ModelStore: ShareStore, FloorStore {
     func assurance(of rule: ShareRule) -> Assurance {
         switch rule {
         case .nobodyAsked: .none
-        case .owner: .presence
+        case .owner, .released: .presence
         }
     }
 
@@ -67,7 +67,7 @@ final class ModelStore: ShareStore, FloorStore {
         try note(item)
         try enter()
         let bytes = share.withBytes { $0.copied(0..<32) }
-        guard state.withLock({ $0.shares[name] }) == nil else { throw .nameTaken }
+        guard state.withLock({ rule.replaces || $0.shares[name] == nil }) else { throw .nameTaken }
         change { $0.shares[name] = bytes }
         return item
     }

@@ -1,6 +1,6 @@
 internal import SystemCalls
 
-/// The claim of a process on a database file: one server at a time, since challenges may live in its memory.
+/// The claim of a process on a database file: one server at a time, since challenges are in its memory.
 @safe final class SQLiteFile: Sendable {
     let path: String
     private let descriptor: Int32

@@ -70,7 +70,7 @@ package struct SQLiteMaintenance: Sendable {
     /// Takes away what has expired and gives the room back to the file system.
     package func vacuum(now: Timestamp) throws(StoreError) {
         try SQLiteSchema.migrate(connection)
-        for table in ["refreshed", "replies", "challenges"] {
+        for table in ["refreshed", "replies"] {
             try connection.prepare("DELETE FROM \(table) WHERE until < ?").run(.number(now.milliseconds))
         }
         try connection.execute("VACUUM")

@@ -15,8 +15,6 @@ enum SQLiteSchema {
         CREATE TABLE replies (
             number INTEGER PRIMARY KEY, until INTEGER NOT NULL, operation BLOB NOT NULL, identity BLOB NOT NULL,
             device BLOB NOT NULL, bytes BLOB NOT NULL) STRICT;
-        CREATE TABLE challenges (
-            number INTEGER PRIMARY KEY, until INTEGER NOT NULL, nonce BLOB NOT NULL, identity BLOB) STRICT;
         """,
         "CREATE TABLE settings (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID",
         // Rows of accounts may be of version 2 (``AccountCoding``), which programs of before cannot read.

@@ -1,13 +1,5 @@
 /// How the embedded store works.
 package struct SQLiteSettings: Sendable, Hashable {
-    /// Where challenges lie.
-    package enum Challenges: String, Sendable, Hashable, CaseIterable {
-        /// A restart forgets them, and devices ask again.
-        case memory = "memory"
-        case database = "database"
-    }
-
-    package var challenges = Challenges.memory
     /// MiB of pages kept in memory, half of them by the writer.
     package var cache = 16
     /// Pages in the log from which it is brought into the file.

@@ -8,8 +8,6 @@ package final class SQLiteStore: ServerStore {
     private enum Work: Sendable {
         case apply(AccountChange, Completion<AccountOutcome>)
         case reserve(RefreshReservation, Completion<SessionOutcome>)
-        case open(Challenge)
-        case answer(ChallengeAnswer, Completion<SessionOutcome>)
         case probe(Timestamp, Completion<Void>)
         case mark(KeyMark, over: KeyMark?, Completion<Bool>)
 
@@ -18,8 +16,6 @@ package final class SQLiteStore: ServerStore {
             switch self {
             case .apply(let change, _): change.moment
             case .reserve(let refresh, _): refresh.moment
-            case .open(let challenge): challenge.moment
-            case .answer(let answer, _): answer.moment
             case .probe(let moment, _): moment
             case .mark: nil
             }
@@ -29,8 +25,6 @@ package final class SQLiteStore: ServerStore {
             switch self {
             case .apply(_, let then): then(.failure(error))
             case .reserve(_, let then): then(.failure(error))
-            case .open: break  // still known until the process ends
-            case .answer(_, let then): then(.failure(error))
             case .probe(_, let then): then(.failure(error))
             case .mark(_, _, let then): then(.failure(error))
             }
@@ -42,7 +36,8 @@ package final class SQLiteStore: ServerStore {
     private let queue: WaitingQueue<Work>
     private let readers: SQLiteReaders
     private let accounts = AccountCache()
-    private let challenges: Mutex<ChallengeBook>
+    /// In memory only: one that a restart takes away is unknown, and its device asks for another.
+    private let challenges = Mutex(ChallengeBook())
     private let checkpoints: SQLiteCheckpoints
     private let threads = Mutex<[JoinableThread]>([])
     /// The word of the thread that writes.
@@ -53,7 +48,7 @@ package final class SQLiteStore: ServerStore {
 
     /// Opens a database, making or migrating it where needed.
     /// - Throws: ``StoreError/unavailable(_:)``, ``StoreError/tooNew(_:_:)``.
-    package init(_ path: String, _ settings: SQLiteSettings = SQLiteSettings(), now: Timestamp) throws(StoreError) {
+    package init(_ path: String, _ settings: SQLiteSettings = SQLiteSettings()) throws(StoreError) {
         file = try SQLiteFile(path, creates: true)
         self.settings = settings
         queue = WaitingQueue(capacity: settings.queue)
@@ -62,9 +57,6 @@ package final class SQLiteStore: ServerStore {
         isNew = try SQLiteSchema.migrate(connection) == 0
         let writer = try SQLiteWriter(connection)
         readers = SQLiteReaders(path, cache: cache / 8)
-        var book = ChallengeBook()
-        if settings.challenges == .database { try SQLiteStore.load(&book, connection, now: now) }
-        challenges = Mutex(book)
         checkpoints = SQLiteCheckpoints(path, threshold: settings.checkpointPages)
         let started = [JoinableThread { [self] in write(writer) }, checkpoints.start()].compactMap(\.self)
         threads.withLock { $0 = started }
@@ -88,10 +80,7 @@ package final class SQLiteStore: ServerStore {
         add(.reserve(refresh, then))
     }
 
-    /// Does not wait until a challenge is on the disk: one that a crash takes away is unknown, and its device asks for
-    /// another.
     package func open(_ challenge: Challenge, then: @escaping Completion<Void>) {
-        if settings.challenges == .database, !queue.add(.open(challenge)) { return then(.failure(SQLiteStore.busy)) }
         challenges.withLock { $0.open(challenge) }
         then(.success(()))
     }
@@ -103,7 +92,6 @@ package final class SQLiteStore: ServerStore {
     }
 
     package func answer(_ answer: ChallengeAnswer, then: @escaping Completion<SessionOutcome>) {
-        guard settings.challenges == .memory else { return add(.answer(answer, then)) }
         then(.success(challenges.withLock { $0.answer(answer) }))
     }
 
@@ -219,11 +207,6 @@ extension SQLiteStore {
             case .reserve(let refresh, let then):
                 let outcome = try writer.reserve(refresh)
                 return { then(.success(outcome)) }
-            case .open(let challenge):
-                try writer.note(challenge.nonce, challenge.identity, until: challenge.until)
-                return {}
-            case .answer(let answer, let then):
-                return try perform(answer, then, writer)
             case .probe(let moment, let then):
                 try writer.probe(moment)
                 return { then(.success(())) }
@@ -234,57 +217,6 @@ extension SQLiteStore {
         } catch {
             guard error == .damaged else { throw error }
             return { work.fail(.damaged) }
-        }
-    }
-
-    private func perform(
-        _ answer: ChallengeAnswer, _ then: @escaping Completion<SessionOutcome>, _ writer: SQLiteWriter
-    ) throws(StoreError) -> () -> Void {
-        let account = try writer.account(answer.reply.identity)
-        guard account?.isActive == true, account?.device(answer.reply.device)?.publicKey == answer.publicKey else {
-            return { then(.success(.revoked)) }
-        }
-        // Used up in memory before it is on disk, so that no other request can use it; the reply is sent only
-        // afterwards.
-        let outcome = challenges.withLock { $0.use(answer) }
-        guard outcome == .committed else { return { then(.success(outcome)) } }
-        try writer.note(answer.challenge, nil, until: answer.until)
-        try writer.keep(answer.reply, of: answer.operation, until: answer.until)
-        return { [self] in
-            challenges.withLock {
-                $0.keep(answer.reply, of: answer.operation, until: answer.until, now: answer.moment)
-            }
-            then(.success(.committed))
-        }
-    }
-
-    /// The challenges that were open when the last process ended, and the replies that it still owes.
-    private static func load(
-        _ book: inout ChallengeBook, _ connection: SQLiteConnection, now: Timestamp
-    ) throws(StoreError) {
-        let nowNumber = SQLiteStatement.Value.number(now.milliseconds)
-        try connection.prepare("SELECT nonce, identity, until FROM challenges WHERE until >= ? ORDER BY number")
-            .each(nowNumber) { row throws(StoreError) in
-                let (nonce, identity) = (row.bytes(0), row.bytes(1))
-                guard let nonce = unsafe NonceText(raw: nonce.span.bytes) else { throw .damaged }
-                if identity.isEmpty {
-                    book.remove(nonce)
-                } else {
-                    guard let identity = unsafe IdentityID(raw: identity.span.bytes) else { throw .damaged }
-                    book.open(
-                        Challenge(
-                            nonce: nonce, identity: identity, until: Timestamp(clamping: row.number(2)), moment: now))
-                }
-                return true
-            }
-        try connection.prepare(
-            "SELECT until, operation, identity, device, bytes FROM replies WHERE until >= ? ORDER BY number"
-        ).each(nowNumber) { row throws(StoreError) in
-            let operation = row.bytes(1)
-            guard let operation = unsafe OperationKey(raw: operation.span.bytes) else { throw .damaged }
-            book.keep(
-                try SQLiteWriter.reply(row, 2), of: operation, until: Timestamp(clamping: row.number(0)), now: now)
-            return true
         }
     }
 }

@@ -9,8 +9,7 @@ final class SQLiteWriter: @unchecked Sendable {  // belongs to the writing threa
     private let selectRefreshed: SQLiteStatement
     private let insertReply: SQLiteStatement
     private let selectReply: SQLiteStatement
-    private let insertChallenge: SQLiteStatement
-    private let trims: [SQLiteStatement]
+    private let trimReplies: SQLiteStatement
     private let selectSweep: SQLiteStatement
     private let deleteRefreshed: SQLiteStatement
     private let beginning: SQLiteStatement
@@ -28,16 +27,13 @@ final class SQLiteWriter: @unchecked Sendable {  // belongs to the writing threa
         insertReply = try connection.prepare("INSERT INTO replies VALUES (NULL, ?, ?, ?, ?, ?)")
         selectReply = try connection.prepare(
             "SELECT until, operation, identity, device, bytes FROM replies WHERE number = ?")
-        insertChallenge = try connection.prepare("INSERT INTO challenges VALUES (NULL, ?, ?, ?)")
-        trims = try ["replies", "challenges"].map { table throws(StoreError) in
-            // Up to the first row that counts still, so that no more is looked at than goes.
-            try connection.prepare(
-                """
-                WITH first AS NOT MATERIALIZED (SELECT number, until FROM \(table) ORDER BY number LIMIT ?2)
-                DELETE FROM \(table) WHERE number < coalesce(
-                    (SELECT number FROM first WHERE until >= ?1 LIMIT 1), (SELECT max(number) + 1 FROM first))
-                """)
-        }
+        // Up to the first row that counts still, so that no more is looked at than goes.
+        trimReplies = try connection.prepare(
+            """
+            WITH first AS NOT MATERIALIZED (SELECT number, until FROM replies ORDER BY number LIMIT ?2)
+            DELETE FROM replies WHERE number < coalesce(
+                (SELECT number FROM first WHERE until >= ?1 LIMIT 1), (SELECT max(number) + 1 FROM first))
+            """)
         selectSweep = try connection.prepare("SELECT hash, until FROM refreshed WHERE hash > ? ORDER BY hash LIMIT ?")
         deleteRefreshed = try connection.prepare("DELETE FROM refreshed WHERE hash = ?")
         beginning = try connection.prepare("BEGIN IMMEDIATE")
@@ -122,16 +118,9 @@ final class SQLiteWriter: @unchecked Sendable {  // belongs to the writing threa
         return true
     }
 
-    /// Notes a challenge, or with nil for the identity that it is used up.
-    func note(_ nonce: NonceText, _ identity: IdentityID?, until: Timestamp) throws(StoreError) {
-        try insertChallenge.run(
-            .number(until.milliseconds), .bytes(nonce.rawBytes), identity.map { .bytes($0.rawBytes) } ?? .null)
-    }
-
-    /// Takes away what has expired at the beginning of the tables that are only appended to, up to the first row that has
-    /// not.
+    /// Takes away replies that have expired, up to the first one that has not.
     func trim(now: Timestamp, most rows: Int64) throws(StoreError) {
-        for statement in trims { try statement.run(.number(now.milliseconds), .number(rows)) }
+        try trimReplies.run(.number(now.milliseconds), .number(rows))
     }
 
     /// Takes away keys that nothing can be refreshed with any more, some rows at a time.

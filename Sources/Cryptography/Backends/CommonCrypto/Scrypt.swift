@@ -88,33 +88,11 @@ package enum Scrypt {
         let half = count / 2
         for (number, start) in stride(from: 0, to: count, by: 16).enumerated() {
             for word in 0..<16 { state[word] ^= unsafe table[current + start + word] }
-            salsa(&state)
+            Salsa20.mix(&state, doubleRounds: 4)
             let place = spare + (number & 1) * half + (number >> 1) * 16
             for word in 0..<16 { unsafe table[place + word] = state[word] }
         }
         for index in 0..<count { unsafe table[current + index] = table[spare + index] }
-    }
-
-    /// Salsa20/8 (RFC 7914, section 3).
-    private func salsa(_ state: inout InlineArray<16, UInt32>) {
-        var mixed = state
-        func quarter(_ a: Int, _ b: Int, _ c: Int, _ d: Int) {
-            mixed[b] ^= (mixed[a] &+ mixed[d]).rotated(7)
-            mixed[c] ^= (mixed[b] &+ mixed[a]).rotated(9)
-            mixed[d] ^= (mixed[c] &+ mixed[b]).rotated(13)
-            mixed[a] ^= (mixed[d] &+ mixed[c]).rotated(18)
-        }
-        for _ in 0..<4 {
-            quarter(0, 4, 8, 12)
-            quarter(5, 9, 13, 1)
-            quarter(10, 14, 2, 6)
-            quarter(15, 3, 7, 11)
-            quarter(0, 1, 2, 3)
-            quarter(5, 6, 7, 4)
-            quarter(10, 11, 8, 9)
-            quarter(15, 12, 13, 14)
-        }
-        for word in 0..<16 { state[word] &+= mixed[word] }
     }
 }
 #endif

@@ -142,8 +142,9 @@ private func deleteIdentity(_ arguments: Arguments) throws(CommandError) -> Exit
 }
 
 private func rotateIdentity(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    if try AgentAccess.identity(arguments, .rotate) == nil {
-        let access = try IdentityAccess(arguments)
+    let agent = ItemAccess(arguments)
+    if try agent.identity(.rotate) == nil {
+        let access = try IdentityAccess(agent)
         let client = try access.client()
         try access.run { try await client.rotate() }
         if let account = try access.credentials().account {
@@ -162,13 +163,14 @@ private func changeRecovery(_ arguments: Arguments) throws(CommandError) -> Exit
         return try change(access, to: NewRecovery(delivery), proof)
     }
     // Writing 24 words down takes longer than the minute of a proof, so the proof is made afterwards.
-    if let report = try AgentAccess.identity(arguments, .status), !report.isUnfinished {
+    let agent = ItemAccess(arguments)
+    if let report = try agent.identity(.status), !report.isUnfinished {
         guard report.publicKey != nil else { throw CommandError(IdentityWords.noAccount) }
         let recovery = try NewRecovery(delivery)
         let (access, proof) = try IdentityAccess.proving(arguments)
         return try change(access, to: recovery, proof)
     }
-    let access = try IdentityAccess(arguments)
+    let access = try IdentityAccess(agent)
     try prepareChange(access)
     let recovery = try NewRecovery(delivery)
     return try change(access, to: recovery, Unlocking.proveAgain(arguments, access.vault))

@@ -65,7 +65,7 @@ private func acceptLink(_ arguments: Arguments) throws(CommandError) -> ExitCode
     do throws(MessageError) {
         container = try LinkContainer(parsing: trimmed(bytes))
     } catch {
-        throw CommandError(.usage, code: "invalidContainer", "this is not a link container (\(error))")
+        throw CommandError(.usage, code: .identity(.invalidContainer), "this is not a link container (\(error))")
     }
     let (access, proof) = try IdentityAccess.proving(arguments)
     let client = try access.client()
@@ -101,7 +101,7 @@ func readInput(_ what: String, limit: Int) throws(CommandError) -> [UInt8] {
             try Descriptors.read(STDIN_FILENO, into: &bytes)
         }
         if count == 0 { return all }
-        guard all.count + count <= limit else { throw .failure("tooLarge", "\(what) has at most \(limit) bytes") }
+        guard all.count + count <= limit else { throw .failure(.tooLarge, "\(what) has at most \(limit) bytes") }
         buffer.withBytes { bytes in
             all += (0..<count).map { bytes.byte(at: $0) }
         }

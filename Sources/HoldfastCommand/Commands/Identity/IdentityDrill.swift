@@ -25,7 +25,7 @@ private func drill(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     guard let account = credentials.account else { throw CommandError(IdentityWords.noAccount) }
     guard !account.recoveryHashes.isEmpty else {
         throw .failure(
-            "noPhrase",
+            .noPhrase,
             "this device was linked and has never had the recovery phrase; run the drill on the device that created it")
     }
     let spot = arguments[Options.full] ? nil : credentials.drills.spot
@@ -48,7 +48,7 @@ private func drill(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     }
     guard isPassed else {
         throw CommandError(
-            .refused, code: "drillFailed",
+            .refused, code: .drillFailed,
             "this is not the identity's recovery phrase; find the right sheet, or make a new phrase now "
                 + "(holdfast identity change-recovery)")
     }

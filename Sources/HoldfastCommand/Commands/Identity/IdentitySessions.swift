@@ -48,24 +48,27 @@ extension Command {
 }
 
 private func openSession(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    if let report = try AgentAccess.identity(arguments, .openSession) { return try tellIdentity(report, arguments) }
-    let access = try IdentityAccess(arguments)
+    let agent = ItemAccess(arguments)
+    if let report = try agent.identity(.openSession) { return try tellIdentity(report, arguments) }
+    let access = try IdentityAccess(agent)
     let client = try access.client()
     _ = try access.run { try await client.openSession() }
     return try tellIdentity(access.report(), arguments)
 }
 
 private func refreshSession(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    if let report = try AgentAccess.identity(arguments, .refreshSession) { return try tellIdentity(report, arguments) }
-    let access = try IdentityAccess(arguments)
+    let agent = ItemAccess(arguments)
+    if let report = try agent.identity(.refreshSession) { return try tellIdentity(report, arguments) }
+    let access = try IdentityAccess(agent)
     let client = try access.client()
     _ = try access.run { try await client.refreshSession() }
     return try tellIdentity(access.report(), arguments)
 }
 
 private func closeSession(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    guard try AgentAccess.identity(arguments, .endSession) == nil else { return .done }
-    let access = try IdentityAccess(arguments)
+    let agent = ItemAccess(arguments)
+    guard try agent.identity(.endSession) == nil else { return .done }
+    let access = try IdentityAccess(agent)
     let client = try access.client()
     try access.run("Closing ...") { try await client.endSession() }
     return .done
@@ -85,10 +88,11 @@ private func requestAccess(_ arguments: Arguments) throws(CommandError) -> ExitC
     let request = try AppRequest(path, target: target, key: key, arguments[Options.plainHTTP], json)
     let answer: [UInt8]
     let asked = IdentityCall.AppRequest(path: path, target: target, key: key)
-    if let given = try AgentAccess.request(arguments, asked, json) {
+    let agent = ItemAccess(arguments)
+    if let given = try agent.request(asked, json) {
         answer = given
     } else {
-        let access = try IdentityAccess(arguments)
+        let access = try IdentityAccess(agent)
         let client = try access.client()
         answer = try access.run { try await request.send(by: client) }
     }

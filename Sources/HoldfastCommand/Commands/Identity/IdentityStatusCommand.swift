@@ -15,12 +15,8 @@ extension Command {
 }
 
 private func showIdentity(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let report: IdentityReport
-    if let known = try AgentAccess.identity(arguments, .status) {
-        report = known
-    } else {
-        report = try IdentityAccess(arguments).report()
-    }
+    let access = ItemAccess(arguments)
+    let report = if let known = try access.identity(.status) { known } else { try IdentityAccess(access).report() }
     let code = try tellIdentity(report, arguments)
     if arguments[Options.qr], report.publicKey != nil, let identity = report.identity {
         try IdentityWords.show(identity, arguments)

@@ -1,4 +1,3 @@
-internal import HomeFiles
 package import SecretMemory
 internal import SystemCalls
 package import VaultFormat
@@ -29,6 +28,10 @@ package struct FileShares: ShareStore {
             let item = ShareItem(name, .named(kind, backend: FileShares.backend))
             if let parent = try? folder.open() {
                 defer { close(parent) }
+                if rule.replaces {
+                    _ = FileShares.empty(name.file, parent)
+                    unsafe unlinkat(parent, name.file, 0)
+                }
                 var status = stat()
                 guard unsafe fstatat(parent, name.file, &status, AT_SYMLINK_NOFOLLOW) != 0 else {
                     throw ShareFailure.nameTaken

@@ -1,4 +1,3 @@
-internal import HomeFiles
 internal import SystemCalls
 
 /// The folder that shares lie in as files. A link in its place is refused, because it could lead elsewhere.

@@ -32,9 +32,8 @@ struct KeychainPlace {
         case .afterFirstUnlock:
             attributes[kSecAttrAccessible as String] = kSecAttrAccessibleAfterFirstUnlockThisDeviceOnly
         case .owner(let rule):
-            guard let flags = rule.flags else { throw KeyStoreError(.failure, "a rule without an owner") }
             attributes[kSecAttrAccessControl as String] = try Keychain.accessControl(
-                kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly, flags)
+                kSecAttrAccessibleWhenPasscodeSetThisDeviceOnly, rule.flags)
         }
         attributes[kSecValueData as String] = value
         var nothing: CFTypeRef?

@@ -23,7 +23,7 @@ package struct KeychainShares: ShareStore {
     package func assurance(of rule: ShareRule) -> Assurance {
         switch rule {
         case .nobodyAsked: return .none
-        case .owner:
+        case .owner, .released:
             #if targetEnvironment(simulator)
             return .none
             #else
@@ -43,6 +43,8 @@ package struct KeychainShares: ShareStore {
         try shareFailures(in: kind) {
             guard share.count == KeychainShares.size else { throw KeyStoreError(.failure, "a share has 32 bytes") }
             let place = place(name)
+            // An item's rule cannot be changed: the old one goes.
+            if rule.replaces { try place.delete() }
             guard try !place.isThere() else { throw ShareFailure.nameTaken }
             let isSealed = EnclaveSeal.isAvailable
             let backend = isSealed ? KeychainShares.sealedBackend : KeychainShares.plainBackend
@@ -59,7 +61,8 @@ package struct KeychainShares: ShareStore {
                 throw failure
             } catch {
                 try? place.delete()
-                if case .owner = rule, !DevicePasscode.isSet { throw ShareFailure.unavailable(.noDevicePasscode) }
+                if case .nobodyAsked = rule { throw error }
+                guard DevicePasscode.isSet else { throw ShareFailure.unavailable(.noDevicePasscode) }
                 throw error
             }
             return item
@@ -74,12 +77,13 @@ package struct KeychainShares: ShareStore {
         switch rule {
         case .nobodyAsked(.whileUnlocked): try add(share, name, .whileUnlocked, isSealed)
         case .nobodyAsked(.afterFirstUnlock): try add(share, name, .afterFirstUnlock, isSealed)
-        case .owner(let steps):
+        case .owner(let steps), .released(_, let steps):
             guard steps.contains(.devicePasscode) else {
                 return try add(share, name, .owner(.currentBiometry), isSealed)
             }
             guard steps.contains(.biometrics) else {
-                return try add(share, name, .owner(.devicePasscode), isSealed)
+                // Where the device asks for "its owner" a finger may answer: a process takes what its prompt takes.
+                return try add(share, name, .owner(rule.replaces ? .ownerPresence : .devicePasscode), isSealed)
             }
             do {
                 try add(share, name, .owner(.currentBiometryOrPasscode), isSealed)

@@ -17,7 +17,7 @@ package struct SecretServiceShares: ShareStore {
     package func assurance(of rule: ShareRule) -> Assurance {
         switch rule {
         case .nobodyAsked: .none
-        case .owner: .presence
+        case .owner, .released: .presence
         }
     }
 
@@ -31,6 +31,7 @@ package struct SecretServiceShares: ShareStore {
             }
             let keyring = try KeyringService.current()
             let collection = try keyring.openStandard()
+            if rule.replaces { try keyring.clear(name.text) }
             guard try keyring.lookUp(name.text, { _ in true }) == nil else { throw ShareFailure.nameTaken }
             let item = ShareItem(name, .named(kind, backend: keyring.backend(collection)))
             try note(item)

@@ -48,6 +48,26 @@ package struct TPMSealing: Sendable {
         }
     }
 
+    /// Makes sure that the chip answers and has our storage key.
+    /// - Throws: ``KeyStoreError`` that says what is missing.
+    package func probe() throws(KeyStoreError) {
+        try keyStoreErrors {
+            let chip = try TPMConnection(location)
+            _ = try chip.primary()
+        }
+    }
+
+    /// Seals a secret that opens nothing, and has it back.
+    /// - Throws: ``KeyStoreError`` that says what does not work.
+    package func roundTrip() throws(KeyStoreError) {
+        try keyStoreErrors {
+            let secret = try SecureRandom.secret(TPMSealing.secretSize)
+            guard try unseal(seal(secret)).isEqual(to: secret) else {
+                throw KeyStoreError(.damaged, "what was sealed did not come back")
+            }
+        }
+    }
+
     /// The authorisation that everybody knows.
     private static func nothing() throws -> SecretBytes { try SecretBytes(zeroed: secretSize) }
 }

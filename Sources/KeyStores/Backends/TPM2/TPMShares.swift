@@ -1,10 +1,12 @@
 internal import CTSS2
 internal import Cryptography
+package import DeviceOwner
 package import SecretMemory
 package import VaultFormat
 
 /// Shares in NV indexes of a TPM 2.0, one each. An index that was undefined never comes back, so an old header opens nothing; a
-/// sealed object, which the chip does not keep, would come back with it.
+/// sealed object, which the chip does not keep, would come back with it. A share that ends with its process is such an
+/// object: a process that is killed leaves nothing in the chip.
 ///
 /// Anyone who may talk to the chip can undefine an index, and a reset of the chip loses it. What is in it is read with an
 /// authorisation that lies in the header: it guards a stolen disk, not a stolen machine.
@@ -20,6 +22,7 @@ package struct TPMShares: ShareStore {
         switch rule {
         case .nobodyAsked: .none
         case .owner: .presence
+        case .released: .hardwareBound
         }
     }
 
@@ -29,6 +32,7 @@ package struct TPMShares: ShareStore {
     ) throws(ShareFailure) -> ShareItem {
         try shareFailures(in: .tpm) {
             guard share.count == TPMShares.size else { throw KeyStoreError(.failure, "a share has 32 bytes") }
+            if case .released(let key, _) = rule { return try seal(share, as: name, for: key) }
             let chip = try TPMConnection(location)
             let index = OrdinaryIndex(of: name)
             guard try !chip.hasIndex(with: index.policy) else { throw ShareFailure.nameTaken }
@@ -68,7 +72,43 @@ package struct TPMShares: ShareStore {
         }
     }
 
+    private func seal(
+        _ share: borrowing SecretBytes, as name: ShareName, for key: ReleaseKey
+    ) throws -> ShareItem {
+        let chip = try TPMConnection(location)
+        let parent = try chip.primary()
+        let session = try chip.session(.hmac, saltedTo: parent.number)
+        let blob = try chip.seal(share, under: parent, authorisation: key.authorisation, session: session)
+        return ShareItem(
+            name, .sealed(TPMObjectData(parent: try chip.objectName(parent.number), blob: blob).encoded))
+    }
+
+    package func read(
+        _ item: ShareItem, of vault: VaultID, after release: borrowing OwnerRelease
+    ) throws(ShareFailure) -> SecretBytes {
+        guard case .sealed(let object) = item.place else { return try read(item, of: vault) }
+        try item.check(kind, of: vault)
+        let key = try ReleaseKey(release.secret)
+        return try shareFailures(in: .tpm) {
+            do {
+                let data = try TPMObjectData(parsing: object)
+                let chip = try TPMConnection(location)
+                let parent = try chip.primary()
+                try data.check(chip, parent)
+                let session = try chip.session(.hmac, saltedTo: parent.number)
+                let sealed = try chip.load(data.blob, under: parent)
+                try chip.setAuthorisation(sealed.number, key.authorisation)
+                return try chip.unseal(sealed, session: session)
+            } catch let failure as TPMFailure where failure.isWrongAuthorisation {
+                throw ShareFailure.notConfirmed
+            } catch let error as KeyStoreError where error.code == .foreign {
+                throw ShareFailure.lost(.replaced)
+            } catch let error as KeyStoreError where error.code == .damaged { throw ShareFailure.damaged }
+        }
+    }
+
     package func read(_ item: ShareItem, of vault: VaultID) throws(ShareFailure) -> SecretBytes {
+        if case .sealed = item.place { throw .notConfirmed }
         guard let ours = OurIndex(item, vault) else { throw .damaged }
         return try shareFailures(in: .tpm) {
             let chip = try TPMConnection(location)
@@ -96,6 +136,7 @@ package struct TPMShares: ShareStore {
     }
 
     package func revoke(_ item: ShareItem, of vault: VaultID) throws(ShareFailure) -> Revocation {
+        if case .sealed = item.place, item.isOf(kind, vault) { return .gone }
         guard let ours = OurIndex(item, vault) else { return .anothers }
         return try shareFailures(in: .tpm) {
             let chip = try TPMConnection(location)

@@ -1,10 +1,9 @@
-internal import BetterAuthMessages
 internal import CZlib
 internal import Synchronization
 
 /// A stream that compresses, used again and again: making one takes memory from the system and gives it back, which is
 /// more work than compressing a token.
-@safe final class Deflater: @unchecked Sendable {  // one thread's at a time
+@safe package final class Deflater: @unchecked Sendable {  // one thread's at a time
     /// What a stream is made for. The output is the same: a short text never reaches the bounds of the smaller tables, but
     /// clearing the larger ones before each text drives everything else out of the processor's cache.
     private enum Size: Int, CaseIterable {
@@ -28,8 +27,9 @@ internal import Synchronization
         self.size = size
         unsafe stream = .allocate(capacity: 1)
         unsafe stream.initialize(to: z_stream())
+        // 16 more for a stream that is gzip.
         let status = unsafe czlib_deflate_init(
-            stream, Z_BEST_COMPRESSION, size.windowBits + ZlibTokenCompression.gzip, size.memoryLevel)
+            stream, Z_BEST_COMPRESSION, size.windowBits + 16, size.memoryLevel)
         // What `deinit` ends was never begun, which zlib answers with an error and nothing else.
         guard status == Z_OK else { return nil }
     }
@@ -39,25 +39,39 @@ internal import Synchronization
         unsafe stream.deallocate()
     }
 
+    /// Makes one gzip member, without name and time, at level 9.
+    /// - Throws: ``GzipError/unavailable``; `tooLarge` from 4 GiB on.
+    package static func deflate(_ text: RawSpan) throws(GzipError) -> [UInt8] {
+        guard text.byteCount < Int(UInt32.max) else { throw .tooLarge }
+        let deflater = try take(for: text.byteCount)
+        defer { deflater.giveBack() }
+        let room = deflater.bound(text.byteCount)
+        guard room < Int(UInt32.max) else { throw .tooLarge }
+        var output = [UInt8](repeating: 0, count: room)
+        guard let written = deflater.deflate(text, into: &output) else { throw .unavailable }
+        output.removeLast(room - written)
+        return output
+    }
+
     /// A unique one.
     /// - Parameter count: Bytes of the text.
-    static func take(for count: Int) throws(TokenCompressionError) -> Deflater {
+    private static func take(for count: Int) throws(GzipError) -> Deflater {
         let size: Size = count <= Size.longestShort ? .short : .any
         if let known = idle.withLock({ $0[size.rawValue].popLast() }) { return known }
         guard let made = Deflater(size) else { throw .unavailable }
         return made
     }
 
-    func giveBack() {
+    private func giveBack() {
         guard unsafe deflateReset(stream) == Z_OK else { return }
         Deflater.idle.withLock { if $0[size.rawValue].count < Deflater.mostIdle { $0[size.rawValue].append(self) } }
     }
 
     /// Bytes that the output has at most.
-    func bound(_ count: Int) -> Int { unsafe Int(deflateBound(stream, UInt(count))) }
+    private func bound(_ count: Int) -> Int { unsafe Int(deflateBound(stream, UInt(count))) }
 
     /// Bytes that were written; nil when the text did not fit.
-    func deflate(_ text: RawSpan, into output: inout [UInt8]) -> Int? {
+    private func deflate(_ text: RawSpan, into output: inout [UInt8]) -> Int? {
         let room = output.count
         let status = unsafe text.withUnsafeBytes { source in
             unsafe output.withUnsafeMutableBytes { target in

@@ -1,5 +1,3 @@
-internal import SystemCalls
-
 /// The one way to open what lies beneath a vault's folder (constructions.md 1.5).
 ///
 /// Anyone who can write to the folder can put anything under the name of a file: a link that leads elsewhere, a second

@@ -1,0 +1,61 @@
+/// About programs that use the vault: git, SSH, and those of the session's Secret Service.
+package enum ProgramRequest: RequestArea {
+    /// Ask for, keep or forget a server's password: git's attributes, which are the end of the message.
+    case credential(CredentialAction, collection: String, attributes: Range<Int>)
+    /// Serve SSH programs from now on, and tell the socket's path.
+    case serveSSH
+    /// Be the Secret Service of the user's session from now on.
+    case serveSecrets
+    /// Store a private key as OpenSSH writes it, which is the end of the message, as an item.
+    case importSSH(RecordPath, key: Range<Int>)
+
+    /// What is done with a server's password.
+    package enum CredentialAction: UInt8, Sendable, Hashable {
+        case get = 1
+        case store = 2
+        case erase = 3
+    }
+
+    /// Bytes of a private key of SSH, as text.
+    package static let keySizes = 1...16_384
+    /// Bytes of git's attributes.
+    private static let attributeSizes = 0...61_440
+
+    package enum Kind: UInt8, CaseIterable {
+        case credential = 33, serveSSH = 40, importSSH = 41, serveSecrets = 51
+    }
+
+    init(_ kind: Kind, _ cursor: inout Cursor, _ body: RawSpan) throws(MessageError) {
+        switch kind {
+        case .credential:
+            guard let action = CredentialAction(rawValue: try cursor.integer(body, UInt8.self)) else {
+                throw .invalid(field: "action")
+            }
+            let collection = try cursor.text(body, RecordPath.collectionSizes, "collection")
+            self = .credential(
+                action, collection: collection,
+                attributes: try cursor.rest(ProgramRequest.attributeSizes, "attributes"))
+        case .serveSSH: self = .serveSSH
+        case .serveSecrets: self = .serveSecrets
+        case .importSSH:
+            let path = try RecordPath(&cursor, body)
+            self = .importSSH(path, key: try cursor.rest(ProgramRequest.keySizes, "key"))
+        }
+    }
+
+    func write(_ writer: inout Writer) -> Kind {
+        switch self {
+        case .credential(let action, let collection, _):
+            writer.integer(action.rawValue)
+            writer.text(collection, atMost: RecordPath.collectionSizes.upperBound)
+            return .credential
+        case .serveSSH: return .serveSSH
+        case .serveSecrets: return .serveSecrets
+        case .importSSH(let path, _):
+            path.write(&writer)
+            return .importSSH
+        }
+    }
+
+    var request: Request { .programs(self) }
+}
