@@ -36,3 +36,10 @@ extension P256PublicKey {
     /// Bytes of a compressed point: 02 or 03, then x (SEC 1, section 2.3.3).
     package static let compressedSize = 33
 }
+
+#if canImport(COpenSSL) && !canImport(CryptoKit)
+/// For the keys of SSH, which only programs on Linux serve.
+package typealias Ed25519PrivateKey = OpenSSLEd25519PrivateKey
+/// For the keys of the hosts that SSH programs connect to.
+package typealias Ed25519PublicKey = OpenSSLEd25519PublicKey
+#endif

@@ -1,7 +1,8 @@
-package import BetterAuth
+public import BetterAuth
 package import BetterAuthMessages
-internal import VaultCore
-internal import VaultStorage
+internal import Synchronization
+package import VaultCore
+package import VaultStorage
 
 // What our own faces need beside what an app has: the whole of what is stored, to show it, and what its owner decides alone.
 extension VaultIdentity {
@@ -107,5 +108,64 @@ extension VaultIdentity {
             if isLast { return }
             do throws(IdentityError) { try await client.rotate() } catch { return }
         }
+    }
+}
+
+extension IdentityError.Code {
+    /// The proof that the user is present is too old, or belongs to another opening of the vault; nothing was changed. Ask for
+    /// the passcode again.
+    public static let proofExpired = IdentityError.Code(.proofExpired)
+    /// The identity is kept at another server than the one that was named; `VaultIdentity.moveServer(proof:)` changes
+    /// that.
+    public static let otherServer = IdentityError.Code(.otherServer)
+}
+
+extension IdentityError {
+    /// What a vault threw.
+    package init(_ error: VaultError) {
+        switch error.code {
+        case .locked, .keysChanged, .assuranceTooLow: self.init(.locked, error.reason)
+        case .damaged: self.init(.damaged, error.reason)
+        case .proofExpired: self.init(.proofExpired, error.reason)
+        case .outOfMemory: self.init(.outOfMemory, error.reason)
+        case .unexpected: self.init(.unexpected, error.reason)
+        default: self.init(.storage, error.reason)
+        }
+    }
+}
+
+/// Lets only one process at a time change the identity of a vault: two at once would overwrite each other's changes.
+/// Ends with the object, and with the process.
+package final class IdentityTurn: Sendable {
+    private let lock: FileLock?
+
+    /// Nil while another process has its turn. Where there is no home that can be written, what comes next says so.
+    /// - Parameter home: The vault's folder.
+    /// - Throws: `damaged` and `hardLinked` if something else is in the place of the lock file, which would then
+    ///   exclude no one.
+    package init?(in home: String) throws(VaultError) {
+        do throws(VaultError) {
+            guard let lock = try HomeDirectory(path: home).lock(Vault.identityLock) else { return nil }
+            self.lock = lock
+        } catch {
+            if error.code == .damaged || error.code == .hardLinked { throw error }
+            lock = nil
+        }
+    }
+}
+
+/// Carries a proof into work of another task, where it is taken out once.
+package final class ProofCarrier: Sendable {
+    private let proof: Mutex<Proof?>
+
+    package init(_ proof: consuming Proof) { self.proof = Mutex(proof) }
+
+    /// The proof.
+    /// - Throws: `notPending` for the second caller.
+    package func take() throws(VaultError) -> Proof {
+        guard let proof = proof.withLock({ $0.take() }) else {
+            throw VaultError(.notPending, "the proof was used already; one proof allows one change")
+        }
+        return proof
     }
 }

@@ -1,5 +1,6 @@
 public import BetterAuth
 internal import BetterAuthMessages
+internal import SecretMemory
 public import VaultCore
 internal import VaultStorage
 
@@ -203,5 +204,56 @@ extension VaultIdentity {
         guard credentials.account != nil, let known = credentials.server, known != server else { return }
         throw IdentityError(
             .otherServer, "this identity is kept at \(known), not at \(server); nothing was sent or changed")
+    }
+}
+
+extension HoldfastApp {
+    /// The identity of this device, whose credentials rest in the vault and whose keys are made in the device's Secure
+    /// Enclave or TPM where there is one, else in the vault. Every operation needs the open lock; operations that could
+    /// permanently take the identity away need a proof as well: ``AppLockCore/AppLock/prove(passcode:)``.
+    ///
+    /// One at a time: two would each write what the other does not know.
+    /// - Parameters:
+    ///   - server: The server of the identity.
+    ///   - transport: The way there.
+    ///   - trust: How its response key is known.
+    ///   - notify: Called with notices to show the user; it must not call back into the client.
+    public func identity(
+        at server: ServerAddress, over transport: any Transport, trust: ResponseTrust,
+        notify: @escaping @Sendable (IdentityNotice) -> Void = { _ in }
+    ) -> VaultIdentity {
+        VaultIdentity(
+            in: vault, keys: ChipDeviceKeys.standard(for: vault), transport: transport, server: server, trust: trust,
+            notify: notify)
+    }
+}
+
+/// The credentials of this device's identity inside the vault: one record in the protected compartment, in a collection
+/// that is not listed and cannot be accessed by name. They come and go with the vault: locked with it, wiped with it.
+///
+/// Internal to this module: operations that could take the identity away go through ``VaultIdentity``, which demands a
+/// proof.
+struct VaultCredentials: CredentialStore {
+    private let record: ReservedRecord
+
+    init(in vault: Vault) { record = vault.identityRecord }
+
+    func load() throws -> SecretBytes? {
+        do {
+            return try record.withValue { try SecretBytes(copying: $0) }
+        } catch let error as VaultError {
+            if error.code == .recordNotFound { return nil }
+            throw IdentityError(error)
+        }
+    }
+
+    func save(_ credentials: borrowing SecretBytes) throws {
+        do throws(VaultError) { try record.replace(with: credentials) } catch { throw IdentityError(error) }
+    }
+
+    func erase() throws {
+        do throws(VaultError) { try record.delete() } catch {
+            if error.code != .recordNotFound { throw IdentityError(error) }
+        }
     }
 }

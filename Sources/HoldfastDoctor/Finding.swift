@@ -1,3 +1,5 @@
+internal import DeviceOwner
+internal import KeyStores
 package import VaultFormat
 
 /// What the doctor says of one part of the machine.
@@ -50,5 +52,51 @@ package struct Finding: Sendable, Hashable {
         self.state = state
         self.assurance = assurance
         self.evidence = evidence
+    }
+}
+
+extension Finding {
+    /// Whether something can be done about what was found. What to do is told by the face that shows it.
+    package var canBeImproved: Bool {
+        switch evidence {
+        case .silent: part != .memory
+        case .memory(_, let isHidden): !isHidden
+        case .fingerprint(let capability), .devicePasscode(let capability): capability != .available
+        case .chipAbsent, .chipForbidden, .chipFailed, .chipOwned, .chipCountingFailed, .keyringLocked, .keyringFailed,
+            .noVault, .folderFailed, .folderSynced, .sessionDeaf, .vaultUnreadable, .vaultNeedsChip, .vaultRules,
+            .vaultUnderPasscode,
+            .vaultWithoutSecret:
+            true
+        case .chipAnswers, .chipCounts, .chipSealsOnly, .keyringOpen, .folderWorks, .sessionHeard, .vaultUnderChip:
+            false
+        }
+    }
+}
+
+extension Finding {
+    /// What a key store's error says of it. One that did not answer in time has given no evidence.
+    init(_ part: Part, _ error: KeyStoreError, _ evidence: Evidence) {
+        let evidence = error.code == .busy ? .silent : evidence
+        let state: State =
+            switch error.code {
+            case .unavailable: .missing
+            case .lockedOut, .ownedByAnother: .unready
+            case .busy: .slow
+            default: .broken
+            }
+        self.init(part, state, evidence)
+    }
+
+    /// What a way to ask the owner can do.
+    init(_ part: Part, _ capability: OwnerCapability, _ evidence: Evidence) {
+        let state: State =
+            switch capability {
+            case .available: .good
+            case .notEnrolled, .lockedOut: .unready
+            case .busy: .slow
+            case .denied, .missing: .missing
+            case .broken: .broken
+            }
+        self.init(part, state, evidence, gives: state == .missing || state == .broken ? nil : .presence)
     }
 }

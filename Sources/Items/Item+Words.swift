@@ -1,6 +1,6 @@
 public import SecretMemory
 internal import VaultCore
-internal import VaultFormat
+package import VaultFormat
 public import VaultStorage
 
 // Tags, notes and the trash.
@@ -82,5 +82,38 @@ extension Item {
         let entry = trash.map { ItemEntry.trash(moved: $0.moved, expires: $0.expires, name: $0.name) }
         let nothing: [UInt8] = []
         try unsafe replace(old, with: entry, nothing.span.bytes)
+    }
+}
+
+// What commands and exports call the kinds. The words stay: files have them.
+extension ItemKind {
+    private static let words: [(kind: ItemKind, word: String)] = [
+        (.login, "login"), (.note, "note"), (.card, "card"), (.identity, "identity"), (.sshKey, "ssh-key"),
+        (.oneTimeCode, "otp"), (.file, "file"), (.value, "value"),
+    ]
+
+    /// What people call it; `value` for a plain one, and `item` for a kind of a newer program.
+    package var word: String { ItemKind.words.first { $0.kind == self }?.word ?? "item" }
+
+    /// Nil for a word that names no kind.
+    package init?(word: String) {
+        guard let kind = ItemKind.words.first(where: { $0.word == word })?.kind else { return nil }
+        self = kind
+    }
+}
+
+extension FieldKind {
+    /// The kinds that have a word.
+    package static let words: [(FieldKind, String)] = [
+        (.text, "text"), (.secret, "secret"), (.url, "url"), (.oneTimeCode, "otp"), (.date, "date"), (.file, "file"),
+    ]
+
+    /// The word for it; nil for a kind of a newer program.
+    package var word: String? { FieldKind.words.first { $0.0 == self }?.1 }
+
+    /// Nil for a word that names no kind.
+    package init?(word: String) {
+        guard let kind = FieldKind.words.first(where: { $0.1 == word })?.0 else { return nil }
+        self = kind
     }
 }

@@ -1,9 +1,9 @@
 internal import Cryptography
 internal import SecretMemory
+internal import SystemCalls
 internal import VaultCore
 public import VaultFormat
 public import VaultStorage
-internal import SystemCalls
 
 /// A login, a note, a card: a record with fields, tags, notes and earlier values (items.md).
 ///
@@ -154,4 +154,15 @@ extension VaultError {
 
 func locked<R: ~Copyable>(_ body: () throws(SecretMemoryError) -> R) throws(VaultError) -> R {
     do throws(SecretMemoryError) { return try body() } catch { throw VaultError(error) }
+}
+
+extension Item {
+    /// The tag of what programs store over the session bus, through the Secret Service. Only that face sets it; the user may.
+    package static let secretServiceTag = "secret-service"
+
+    /// Whether a program stored it over the session bus. Any program there chooses names and values, so no other face takes such an
+    /// item for what the user meant by its name; the user says that it is by taking the tag away.
+    package var isOfSecretService: Bool {
+        tags.contains { $0.utf8.elementsEqual(Item.secretServiceTag.utf8) }
+    }
 }

@@ -1,7 +1,7 @@
+internal import SystemCalls
 internal import VaultCore
 internal import VaultFormat
-package import VaultStorage
-internal import SystemCalls
+public import VaultStorage
 
 extension ItemStore {
     /// Does something with all entries of a folder, or with all records of before, in one transaction: all or nothing.
@@ -86,4 +86,28 @@ extension VaultError {
 
     static let changedFolder = VaultError(
         .busy, "the entries were changed meanwhile by another program; look again, nothing was done")
+}
+
+extension ItemStore {
+    /// The entry that a path means, whole; nothing is guessed. Looks once where the path is right as it is.
+    /// - Throws: `recordNotFound` where there is none, and where several mean the same as much; `locked`, `damaged`.
+    package func resolve(_ path: String) throws(VaultError) -> EntryPath {
+        if let place = EntryPath(parsing: path), try vault.contains(place.name, in: place.collection) { return place }
+        guard let place = try names().entry(path) else { throw .noItem }
+        return place
+    }
+
+    /// All entries, the trash left out.
+    /// - Throws: `locked`, `damaged`.
+    package func names() throws(VaultError) -> EntryNames {
+        EntryNames(try vault.records().map { EntryPath(collection: $0.collection, name: $0.name) })
+    }
+
+    /// As ``item(_:in:)``.
+    package func item(_ path: EntryPath) throws(VaultError) -> Item { try item(path.name, in: path.collection) }
+
+    /// As ``add(_:as:in:)``.
+    public func add(_ item: borrowing Item, as path: EntryPath) throws(VaultError) {
+        try add(item, as: path.name, in: path.collection)
+    }
 }

@@ -1,4 +1,4 @@
-package import VaultCore
+public import VaultCore
 
 /// The app lock as a value: events in, effects out, no clock and no disk. Unknown, late and doubled events leave it shut.
 ///
@@ -137,4 +137,104 @@ package struct LockMachine: Sendable, Hashable {
     }
 
     private func triggers(_ trigger: LockTriggers) -> Bool { settings.triggers.contains(trigger) }
+}
+
+extension BootInstant {
+    /// How long after an earlier instant this one is; nil when the two do not compare: another boot, or the wrong order.
+    package func duration(since earlier: BootInstant) -> Duration? {
+        milliseconds(since: earlier).map { .milliseconds($0) }
+    }
+
+    /// A later instant of the same boot, whole milliseconds later, rounded up; this one for a duration below zero.
+    package func advanced(by duration: Duration) -> BootInstant {
+        let (seconds, attoseconds) = duration.components
+        guard seconds >= 0, attoseconds >= 0 else { return self }
+        let (whole, isTooLong) = UInt64(seconds).multipliedReportingOverflow(by: 1000)
+        let part = UInt64((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000)
+        let (sum, isOver) = whole.addingReportingOverflow(part)
+        return advanced(byMilliseconds: isTooLong || isOver ? .max : sum)
+    }
+
+    /// Milliseconds from an earlier instant; nil when the two do not compare: another boot, or the wrong order.
+    package func milliseconds(since earlier: BootInstant) -> UInt64? {
+        guard bootID == earlier.bootID, milliseconds >= earlier.milliseconds else { return nil }
+        return milliseconds - earlier.milliseconds
+    }
+
+    /// A later instant of the same boot.
+    package func advanced(byMilliseconds more: UInt64) -> BootInstant {
+        BootInstant(
+            bootID: bootID,
+            milliseconds: milliseconds.addingReportingOverflow(more).overflow
+                ? .max : milliseconds + more)
+    }
+
+    /// A later instant of the same boot.
+    package func advanced(bySeconds seconds: UInt32) -> BootInstant { advanced(byMilliseconds: UInt64(seconds) * 1000) }
+}
+
+/// What the lock is doing.
+public enum LockState: Sendable, Hashable {
+    /// The lock is switched off; content is free to see.
+    case disabled
+    /// Shut; nothing runs.
+    case locked(LockReason)
+    /// Shut, and the prompt with this number is up.
+    case authenticating(UInt64)
+    /// Shut, and no counted attempt is taken until this instant.
+    case delayed(until: BootInstant)
+    /// Open since this instant.
+    case unlocked(since: BootInstant)
+    /// Shut for good: everything is being destroyed. Only ``wiped`` follows.
+    case wiping
+    /// Nothing is left. No event leaves this state.
+    case wiped
+}
+
+extension LockMachine {
+    /// What happens to the lock: what the system tells (``LockEvent``), and what the lock tells itself.
+    package enum Event: Sendable, Hashable {
+        /// The system, or the app's screen, told the app.
+        case system(LockEvent)
+
+        // The owner and the app.
+
+        /// The owner asks for the prompt (the retry button).
+        case authenticate
+        /// The owner asks with a factor whose attempts are not counted (the recovery phrase): no delay stands in its way.
+        case authenticateUncounted
+        /// The prompt with this number ended. A number other than the running prompt's is a late callback.
+        case authenticationEnded(UInt64, AuthenticationOutcome)
+        /// The timer that an effect asked for went off, early or late.
+        case timeout
+        /// Shut now, whatever the timing.
+        case forceLock
+        /// Shut now, in an emergency. Nothing is destroyed.
+        case panic
+        /// Show content again without a prompt, where the lock is still open. It never opens one that is shut.
+        case forceUnlock
+        /// The keys went out of memory past the lock.
+        case keysGone
+
+        // Settings.
+
+        /// The owner wants these settings; a prompt made for it decides.
+        case settingsRequested(LockSettings)
+        /// The authenticated header has these settings.
+        case settingsChanged(LockSettings)
+
+        // A change of self-destruct, whose authentications and countdown run elsewhere.
+
+        /// One is pending.
+        case selfDestructChangeBegan
+        /// It was made, or given up.
+        case selfDestructChangeEnded
+
+        // The end.
+
+        /// A wipe began, or goes on after a restart.
+        case wipeBegan
+        /// Nothing is left.
+        case wipeFinished
+    }
 }

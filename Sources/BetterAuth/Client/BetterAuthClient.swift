@@ -1,5 +1,5 @@
-internal import BetterAuthVerification
 public import BetterAuthMessages
+internal import BetterAuthVerification
 internal import SecretMemory
 
 /// The identity of this device, towards one server (protocol.md 4, 5 and 8).
@@ -159,4 +159,24 @@ public actor BetterAuthClient {
 /// Runs calls of stores, keys and libraries, and turns what they throw into ours.
 func identityCall<R: ~Copyable>(_ body: () throws -> R) throws(IdentityError) -> R {
     do { return try body() } catch { throw IdentityError(error) }
+}
+
+/// Lets one operation at a time in, in the order in which they came. An actor alone does not: another call comes in at
+/// each of its suspension points.
+struct Turns {
+    private var isTaken = false
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    /// True if the turn was acquired; otherwise call `wait`.
+    mutating func take() -> Bool {
+        defer { isTaken = true }
+        return !isTaken
+    }
+
+    mutating func wait(_ continuation: CheckedContinuation<Void, Never>) { waiting.append(continuation) }
+
+    /// Gives the turn to the caller that has waited longest.
+    mutating func pass() {
+        if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().resume() }
+    }
 }

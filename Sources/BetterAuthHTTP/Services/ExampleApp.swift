@@ -1,6 +1,8 @@
-package import BetterAuthVerification
 package import BetterAuthMessages
 package import BetterAuthServer
+package import BetterAuthVerification
+internal import Cryptography
+internal import Synchronization
 
 /// The application of the protocol's examples: says back what it was told (protocol.md 4.2).
 package struct ExampleApp: Sendable {
@@ -102,4 +104,20 @@ package struct OwnServerKeys: ServerKeySource {
     private static let imported = KeyTexts()
 
     private func known(_ name: PublicKeyText) throws -> VerificationKey { try OwnServerKeys.imported.key(name) }
+}
+
+/// Imported keys of servers, which are few.
+final class KeyTexts: Sendable {
+    private static let capacity = 256
+    private let keys = Mutex<[PublicKeyText: VerificationKey]>([:])
+
+    func key(_ text: PublicKeyText) throws(CryptographyError) -> VerificationKey {
+        if let known = keys.withLock({ $0[text] }) { return known }
+        let key = try VerificationKey(text)
+        keys.withLock {
+            if $0.count >= KeyTexts.capacity { $0 = [:] }
+            $0[text] = key
+        }
+        return key
+    }
 }

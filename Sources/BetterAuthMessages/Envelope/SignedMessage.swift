@@ -89,3 +89,85 @@ enum Envelope {
     static let shape = ObjectShape("", ["payload", "signature"])
     static let unsignedShape = ObjectShape("", ["payload"])
 }
+
+/// The signed part of one kind of message.
+package protocol MessagePayload: Sendable, Hashable {
+    /// The member that holds the payload, and the signature after it.
+    static var envelope: ObjectShape { get }
+    /// Reads the payload from its opening to its closing brace.
+    init(reading reader: inout MessageReader) throws(MessageError)
+    /// Writes the payload's one spelling.
+    func write(to writer: inout MessageWriter)
+}
+
+extension MessagePayload {
+    package static var envelope: ObjectShape { Envelope.shape }
+
+    /// The payload's one spelling: what is to be signed.
+    package var encoded: [UInt8] {
+        var writer = MessageWriter()
+        write(to: &writer)
+        return writer.bytes
+    }
+}
+
+/// A payload that is not signed: `{"payload":…}`. Only the request for a session is one (protocol.md 3.1).
+package struct UnsignedMessage<Payload: MessagePayload>: Sendable, Hashable {
+    package let payload: Payload
+
+    /// Wraps a payload.
+    package init(_ payload: Payload) { self.payload = payload }
+
+    /// Reads a message.
+    /// - Parameter limit: Bytes; more are refused before anything is read.
+    /// - Throws: ``MessageError``, which names the member.
+    package init(parsing bytes: RawSpan, limit: Int = MessageLimits.message) throws(MessageError) {
+        var reader = try MessageReader(copying: bytes, limit: limit, "message")
+        var object = try reader.open(Envelope.unsignedShape)
+        try reader.member(&object)
+        payload = try Payload(reading: &reader)
+        try reader.close(object)
+        try reader.expectEnd("message")
+    }
+
+    /// Reads a message.
+    /// - Throws: ``MessageError``, which names the member.
+    package init(parsing bytes: [UInt8], limit: Int = MessageLimits.message) throws(MessageError) {
+        try unsafe self.init(parsing: bytes.span.bytes, limit: limit)
+    }
+
+    /// The message as it is sent.
+    package var bytes: [UInt8] {
+        var writer = MessageWriter()
+        writer.literal(Envelope.start)
+        payload.write(to: &writer)
+        writer.literal("}")
+        return writer.bytes
+    }
+}
+
+/// What comes back from a server: the signed response to an operation, or its word that there is none.
+///
+/// The HTTP status does not tell the two apart; the body does (protocol.md 9.4).
+package enum Reply<Kind: Exchange>: Sendable, Hashable {
+    /// Still to be verified with the key of `payload.serverIdentity`, and its nonce compared.
+    case response(SignedMessage<Response<Kind>>)
+    case failure(ServerFailure)
+
+    /// Reads a body.
+    /// - Throws: ``MessageError`` when it is neither.
+    package init(parsing bytes: RawSpan) throws(MessageError) {
+        do throws(MessageError) {
+            self = .response(try SignedMessage(parsing: bytes))
+        } catch {
+            guard error.reason != .tooLarge, let failure = ServerFailure(parsing: bytes) else { throw error }
+            self = .failure(failure)
+        }
+    }
+
+    /// Reads a body.
+    /// - Throws: ``MessageError`` when it is neither.
+    package init(parsing bytes: [UInt8]) throws(MessageError) {
+        try unsafe self.init(parsing: bytes.span.bytes)
+    }
+}

@@ -1,4 +1,5 @@
 package import BetterAuthMessages
+internal import Synchronization
 
 /// The operations of the protocol and where they are posted (protocol.md 4.1).
 package enum AuthOperation: Sendable, Hashable, CaseIterable {
@@ -77,4 +78,26 @@ enum Refusal: Error {
     case store(StoreError)
     /// The library failed, which is not the client's doing.
     case cryptography
+}
+
+/// Whom an operation is about: known once its message was read.
+package final class OperationSubject: Sendable {
+    private let known = Mutex<IdentityID?>(nil)
+
+    package init() {}
+
+    /// The identity that the message names, or that its token or challenge belongs to; nil for a message that names none.
+    package var identity: IdentityID? { known.withLock { $0 } }
+
+    fileprivate func set(_ identity: IdentityID) { known.withLock { $0 = identity } }
+}
+
+/// Where the reply of an operation goes.
+struct Answer: Sendable {
+    let then: @Sendable (ServerReply) -> Void
+    let subject: OperationSubject?
+
+    func callAsFunction(_ reply: ServerReply) { then(reply) }
+
+    func concerns(_ identity: IdentityID) { subject?.set(identity) }
 }

@@ -1,5 +1,6 @@
 package import BetterAuthMessages
-internal import Cryptography
+package import Cryptography
+internal import Synchronization
 
 /// The server's side of the protocol: bytes in, bytes out, in the order of protocol.md 7.
 ///
@@ -123,5 +124,30 @@ extension AuthServer {
 
     func ask<Value>(_ body: () throws(StoreError) -> Value) throws(Refusal) -> Value {
         do throws(StoreError) { return try body() } catch { throw .store(error) }
+    }
+}
+
+/// Keys of devices that were imported before: importing one costs a third of a verification.
+package final class KeyCache: Sendable {
+    private let keys: Mutex<RecentMap<PublicKeyText, P256PublicKey>>
+
+    /// - Parameter capacity: Most keys; each takes three kilobytes.
+    package init(capacity: Int = 1536) { keys = Mutex(RecentMap(capacity: capacity)) }
+
+    /// The key, from the cache or imported.
+    /// - Throws: ``CryptographyError/invalidPoint`` when the text is no point of the curve.
+    package func key(_ text: PublicKeyText) throws(CryptographyError) -> P256PublicKey {
+        if let known = keys.withLock({ $0.value(text) }) { return known }
+        let key = try text.withRawBytes { raw throws(CryptographyError) in try P256PublicKey(compressed: raw) }
+        keep(key, for: text)
+        return key
+    }
+
+    /// Keeps a key that was imported already, as when a device was registered with it.
+    package func keep(_ key: P256PublicKey, for text: PublicKeyText) {
+        keys.withLock { keys in
+            // The one that is there has been used, and what it verified with is prepared.
+            if !keys.contains(text) { keys.put(key, for: text) }
+        }
     }
 }

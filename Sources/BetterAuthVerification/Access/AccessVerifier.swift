@@ -1,4 +1,5 @@
 public import BetterAuthMessages
+internal import SystemCalls
 
 /// Verifies access requests for a server that the auth server's tokens are meant for (protocol.md 7.13, in
 /// that order). One for the whole process; calls may run side by side.
@@ -136,4 +137,9 @@ public struct AccessVerifier: Sendable {
         }
         guard isNew else { throw .refused(.plain(.replayed)) }
     }
+}
+
+extension Timestamp {
+    /// The system's time in UTC, which anybody may set.
+    public static var now: Timestamp { Timestamp(clamping: WallClock.milliseconds) }
 }

@@ -1,6 +1,7 @@
 internal import AgentMessages
 internal import AppLockCore
 internal import Cryptography
+internal import DeviceOwner
 internal import SecretMemory
 internal import VaultCore
 internal import VaultFormat
@@ -160,4 +161,37 @@ extension Agent {
 
 extension VaultError {
     static let lockedMeanwhile = VaultError(.locked, "the vault was locked meanwhile")
+}
+
+extension Agent {
+    /// What the session or the machine did. It can only lock, never unlock.
+    func hear(_ event: SessionEvent) {
+        switch event {
+        case .locked: shut(.systemLocked, .systemUnlocked, because: .system)
+        case .lidClosed: shut(.lidClosed, nil, because: .lidClosed)
+        case .switchedAway: shut(.userSwitchedAway, .userSwitchedBack, because: .userSwitch)
+        case .sleeps:
+            isSleeping = true
+            lastJobBeforeSleep = completions.last
+            shut(.suspended, .resumed, because: .suspend)
+        case .woke: isSleeping = false
+        case .unlocked: break
+        }
+    }
+
+    private func shut(_ event: LockEvent, _ end: LockEvent?, because reason: LogLockReason) {
+        cancelUnlocks()
+        cancelConfirming()
+        lock.notice(event, end, clock.now())
+        dropKeys(because: reason)
+    }
+
+    /// Once the keys are gone, and those of an unlock that ran, and what threads knew of items, the machine may sleep. Where that takes longer
+    /// than the machine waits, it sleeps anyway.
+    func allowSleep() {
+        guard isSleeping, dropReason == nil, !isDroppingKeys, runningUnlock == nil,
+            completions.areForgotten(upTo: lastJobBeforeSleep)
+        else { return }
+        watch?.allowSleep()
+    }
 }

@@ -66,3 +66,10 @@ private func written(
 
 /// Whether a shell can be shown it: a name may hold what a terminal acts on.
 private func isWord(_ text: String) -> Bool { Escaping.sentence(text) == text }
+
+extension Command {
+    static let completions = Command(.completions(of: "holdfast")) { arguments throws(CommandError) in
+        try Output.write(CommandTable.program.completions(for: arguments[place: 0]))
+        return .done
+    }
+}

@@ -4,6 +4,7 @@ internal import FaceMessages
 internal import Faces
 internal import Holdfast
 internal import HoldfastAgent
+internal import SecretMemory
 internal import SystemCalls
 
 extension Command {
@@ -65,4 +66,23 @@ private func answerGit(_ arguments: Arguments) throws(CommandError) -> ExitCode 
 private func write(_ answer: ReferencedValue) throws(CommandError) -> ExitCode {
     try answer.bytes.withBytes { bytes throws(CommandError) in try Descriptors.write(bytes, to: STDOUT_FILENO) }
     return .done
+}
+
+/// What another program says on standard input.
+enum StandardInput {
+    /// All of it, up to one byte more than a limit, so that its reader sees what is too long.
+    static func read(atMost limit: Int) throws(CommandError) -> SecretBytes {
+        var buffer = try secret(limit + 1)
+        var size = 0
+        while size < buffer.count {
+            let got = try buffer.withMutableBytes { bytes throws(CommandError) in
+                try bytes.withPart(size..<bytes.byteCount) { part throws(CommandError) in
+                    try Descriptors.read(STDIN_FILENO, into: &part)
+                }
+            }
+            if got == 0 { break }
+            size += got
+        }
+        return try buffer.prefix(size)
+    }
 }

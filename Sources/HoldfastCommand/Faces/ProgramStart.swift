@@ -1,3 +1,4 @@
+internal import CommandLineArguments
 internal import Holdfast
 internal import SystemCalls
 
@@ -40,4 +41,18 @@ enum ProgramStart {
 
     /// Ends this process as its child ended; the table of exit codes is for what the command itself does.
     static func end(with code: Int32) -> Never { endProcess(with: code) }
+}
+
+/// Names under which other programs call this one: links to `holdfast` that stand for one of its commands.
+enum ProgramNames {
+    private static let commands = [
+        "git-credential-holdfast": ["git-credential"], "docker-credential-holdfast": ["docker-credential"],
+    ]
+
+    /// The words of the command that the program's name stands for.
+    static var words: [String] {
+        guard let pointer = unsafe CommandLine.unsafeArgv[0], let path = unsafe String(validatingCString: pointer)
+        else { return [] }
+        return commands[path.split(separator: "/").last.map(String.init) ?? ""] ?? []
+    }
 }

@@ -4,6 +4,8 @@ internal import BetterAuthMessages
 internal import BetterAuthTransport
 internal import CommandLineArguments
 internal import Holdfast
+internal import Synchronization
+internal import SystemCalls
 
 /// What a command of the identity works with: the vault, opened, and a client where a server is spoken to.
 struct IdentityAccess {
@@ -150,4 +152,50 @@ extension VaultIdentity.Trust {
 /// Runs calls of the identity and turns what they throw into ours.
 package func identityCall<R: ~Copyable>(_ body: () throws -> R) throws(CommandError) -> R {
     do { return try body() } catch { throw CommandError(error) }
+}
+
+/// The authority that the user trusts for a server's response key.
+enum Authority: Hashable {
+    /// That key itself.
+    case key(PublicKeyText)
+    /// The key chain with this first event, which endorses keys (protocol.md 10.4).
+    case chain(DigestText)
+
+    /// Tells which by the form of the text; each has one spelling.
+    init(_ text: String) throws(CommandError) {
+        if let key = PublicKeyText(text) {
+            self = .key(key)
+        } else if let identity = DigestText(text) {
+            self = .chain(identity)
+        } else {
+            throw .usage(
+                "\(Escaping.sentence(text)) is neither a public key (48 characters beginning with 1AAI) nor the id of a "
+                    + "key chain (44 characters beginning with E)")
+        }
+    }
+}
+
+/// Waits for work of the concurrency runtime, on a thread outside the concurrency pool.
+enum Blocking {
+    static func run<R: Sendable>(_ body: @escaping @Sendable () async throws -> R) throws(CommandError) -> R {
+        var ends: [Int32] = [-1, -1]
+        guard unsafe pipe(&ends) == 0 else { throw .failure(.failure, "no pipe: \(SystemError.last)") }
+        let (reading, writing) = (ends[0], ends[1])
+        defer { close(reading) }
+        let outcome = Outcome<R>()
+        Task.detached {
+            let result: Result<R, any Error>
+            do { result = .success(try await body()) } catch { result = .failure(error) }
+            outcome.value.withLock { $0 = result }
+            close(writing)  // the reader finds the end
+        }
+        var byte: UInt8 = 0
+        while unsafe read(reading, &byte, 1) < 0 && errno == EINTR {}
+        guard let result = outcome.value.withLock({ $0 }) else { throw .failure(.failure, "nothing came of it") }
+        do { return try result.get() } catch { throw CommandError(error) }
+    }
+
+    private final class Outcome<R: Sendable>: Sendable {
+        let value = Mutex<Result<R, any Error>?>(nil)
+    }
 }

@@ -1,9 +1,11 @@
 package import BetterAuth
 internal import BetterAuthMessages
+internal import BetterAuthTransport
 internal import Cryptography
 package import Holdfast
 public import Observation
 @_exported public import QRCodes
+internal import SystemCalls
 
 /// The identity in its states, with every action of its client. What it shows is dropped when the lock falls.
 ///
@@ -126,5 +128,25 @@ public final class IdentityModel {
     @concurrent
     private nonisolated static func read(_ vault: Vault) async -> IdentityFacts? {
         (try? VaultIdentity.credentials(in: vault)).map(IdentityFacts.init)
+    }
+}
+
+extension IdentityModel {
+    /// Over HTTPS, as the command does it: a server's response key is believed at first use and then only that one, or the
+    /// chain of keys that was named once.
+    convenience init(_ lock: LockModel) {
+        self.init(lock) { vault, server, notify in
+            let transport = SystemTransport()
+            var trust = ResponseTrust.firstUse
+            if let chain = (try? VaultIdentity.credentials(in: vault))?.keyChain,
+                let service = try? ServerAddress(chain.service, allowsPlain: true)
+            {
+                trust = .source(
+                    EndorsedServerKeys(trusting: chain.identity, from: HTTPKeyService(at: service, over: transport)))
+            }
+            return VaultIdentity(
+                in: vault, keys: ChipDeviceKeys.standard(for: vault), transport: transport, server: server,
+                trust: trust, now: { .now }, notify: notify)
+        }
     }
 }

@@ -1,11 +1,11 @@
 #if canImport(SwiftUI)
+internal import AppKit
 internal import AppLockCore
 public import HoldfastUI
 internal import SwiftUI
 
 // Catalyst finds an AppKit, too; what it runs in tells by UIKit.
 #if canImport(AppKit) && !targetEnvironment(macCatalyst)
-internal import AppKit
 #endif
 
 /// Tells a lock what the device does, beside what scenes tell: that it was locked, that it goes to sleep, that another
@@ -55,5 +55,12 @@ public final class DeviceSignals {
         false
         #endif
     }
+}
+
+/// Stops listening when it goes.
+final class Observers {
+    var tokens: [(center: NotificationCenter, token: any NSObjectProtocol)] = []
+
+    deinit { for (center, token) in tokens { center.removeObserver(token) } }
 }
 #endif

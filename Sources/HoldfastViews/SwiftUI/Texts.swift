@@ -1,6 +1,7 @@
 #if canImport(SwiftUI)
 internal import HoldfastUI
-internal import SwiftUI
+internal import Observation
+public import SwiftUI
 
 extension Bundle {
     /// The texts, in the user's language. The system would take a language only that the app itself is translated into.
@@ -40,5 +41,45 @@ enum Texts {
         ]
         for (dialog, key) in reasons where dialog.reason == nil { dialog.reason = text(key) }
     }
+}
+
+/// Whether a sheet is there or still on its way out. What comes after it waits: an alert or a dialog that is asked for
+/// meanwhile is never shown.
+@MainActor @Observable
+final class SheetPresence {
+    private(set) var isThere = false
+
+    fileprivate func comes() { isThere = true }
+
+    /// From the sheet's `onDismiss`, which is called when it is gone.
+    func hasGone() { isThere = false }
+}
+
+extension AppModels {
+    /// Whether an alert can be answered. What presents it is disabled while the app is locked, and so would its buttons be: above
+    /// the lock screen, it would keep its user from unlocking. It waits until the app is open.
+    var takesAlerts: Bool { !lock.isLocked }
+}
+
+extension View {
+    /// The content of a sheet whose presence is known.
+    func noted(in presence: SheetPresence) -> some View { onAppear { presence.comes() } }
+}
+
+// What the pages are called in the user's language, for the tabs and menus of an app.
+
+extension VaultView {
+    /// *Items*, in English, German or Spanish.
+    public static var title: Text { Text("item.title", bundle: .texts) }
+}
+
+extension IdentityView {
+    /// *Identity*, in English, German or Spanish.
+    public static var title: Text { Text("identity.title", bundle: .texts) }
+}
+
+extension SecuritySettings {
+    /// *Security*, in English, German or Spanish.
+    public static var title: Text { Text("settings.title", bundle: .texts) }
 }
 #endif

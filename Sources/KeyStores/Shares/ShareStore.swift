@@ -116,3 +116,108 @@ package enum Revocation: Sendable, Hashable {
     /// The item does not show that it was made for this vault: nothing was asked for and nothing was touched.
     case anothers
 }
+
+extension ShareItem {
+    /// Whether it was made for this vault, in this kind of store.
+    func isOf(_ kind: KeyStoreKind, _ vault: VaultID) -> Bool { store == kind && name.vault == vault }
+
+    /// - Throws: ``ShareFailure`` (`damaged`) unless ``isOf(_:_:)``.
+    func check(_ kind: KeyStoreKind, of vault: VaultID) throws(ShareFailure) {
+        guard isOf(kind, vault) else { throw .damaged }
+    }
+}
+
+// A name shows whose the share is: five random bytes, then what these come to with the vault and the home. Nobody can take a
+// share away by writing its name into another home's note.
+extension ShareName {
+    private static let drawnSize = 5
+
+    /// A name that was never used.
+    /// - Throws: ``ShareFailure`` without random numbers.
+    package static func fresh(for owner: HardwareOwner) throws(ShareFailure) -> ShareName {
+        do throws(CryptographyError) {
+            let drawn = try SecureRandom.bytes(drawnSize)
+            guard let name = ShareName(vault: owner.vault, nonce: drawn + proof(drawn, owner)) else {
+                throw CryptographyError.invalidSize
+            }
+            return name
+        } catch { throw .failed(KeyStoreError(any: error)) }
+    }
+
+    /// The one name of a home that is used again: of the share that a running process opens with
+    /// (``ShareRule/released(by:after:)``). It needs no note, because whoever knows the home finds it.
+    package static func released(for owner: HardwareOwner) throws(ShareFailure) -> ShareName {
+        let drawn = [UInt8](repeating: 0, count: drawnSize)
+        guard let name = ShareName(vault: owner.vault, nonce: drawn + proof(drawn, owner)) else { throw .damaged }
+        return name
+    }
+
+    /// Whether it was made for this vault, and for this home of it.
+    package func belongs(to owner: HardwareOwner) -> Bool {
+        let drawn = Array(nonce.prefix(ShareName.drawnSize))
+        return vault == owner.vault && nonce == drawn + ShareName.proof(drawn, owner)
+    }
+
+    private static func proof(_ drawn: [UInt8], _ owner: HardwareOwner) -> [UInt8] {
+        let text = Array("holdfast/1/share-of".utf8) + owner.vault.bytes + owner.home + drawn
+        return Array(unsafe SHA256.hash(text.span.bytes).bytes.prefix(nonceSize - drawnSize))
+    }
+}
+
+extension ShareName {
+    /// What stores call it that take texts: 64 hexadecimal digits.
+    var text: String { Hexadecimal.encode(bytes) }
+}
+
+extension ShareStore {
+    /// Makes sure that a release is one: a share that opens nothing is put under the owner's rule, read back with the release,
+    /// and revoked. Where the store enforces the rule, only its owner's confirmation gets it back; where it does not, this
+    /// shows no more than that the store works.
+    /// - Parameters:
+    ///   - release: Of the owner who was confirmed a moment ago.
+    ///   - steps: The ways in which the owner may have been confirmed.
+    ///   - owner: Whose change it is for.
+    ///   - note: As for ``make(_:as:under:note:)``: what is left by a process that is killed here has to be revoked.
+    /// - Throws: ``ShareFailure``; `notConfirmed` for a release that gets nothing back.
+    package func check(
+        _ release: borrowing OwnerRelease, after steps: Set<OwnerStep>, of owner: HardwareOwner,
+        note: (ShareItem) throws(ShareFailure) -> Void
+    ) throws(ShareFailure) {
+        let share: SecretBytes
+        do throws(CryptographyError) { share = try SecureRandom.secret(32) } catch {
+            throw .failed(KeyStoreError(any: error))
+        }
+        let item = try make(share, as: .fresh(for: owner), under: .owner(steps), note: note)
+        do throws(ShareFailure) {
+            guard try read(item, of: owner.vault, after: release).isEqual(to: share) else { throw .notConfirmed }
+        } catch {
+            _ = try? revoke(item, of: owner.vault)
+            throw error
+        }
+        guard try revoke(item, of: owner.vault) != .anothers else { throw .damaged }
+    }
+}
+
+extension ShareStore {
+    /// Keeps a share that opens nothing, reads it, and revokes it.
+    /// - Throws: ``ShareFailure`` that says what does not work.
+    package func roundTrip() throws(ShareFailure) {
+        try shareFailures(in: kind) {
+            let share = try SecureRandom.secret(32)
+            guard let vault = VaultID(bytes: try SecureRandom.bytes(16)) else { return }
+            let owner = HardwareOwner(vault: vault, home: try SecureRandom.bytes(32))
+            let item = try make(share, as: .fresh(for: owner), under: .nobodyAsked(.whileUnlocked)) { _ in }
+            do {
+                guard try read(item, of: vault).isEqual(to: share) else {
+                    throw KeyStoreError(.damaged, "what was stored did not come back")
+                }
+            } catch {
+                _ = try? revoke(item, of: vault)
+                throw error
+            }
+            guard try revoke(item, of: vault) == .gone else {
+                throw KeyStoreError(.failure, "what was stored could not be removed")
+            }
+        }
+    }
+}

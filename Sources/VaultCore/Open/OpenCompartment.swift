@@ -1,9 +1,9 @@
 internal import Cryptography
 public import SecretMemory
 internal import Synchronization
+internal import SystemCalls
 internal import VaultFormat
 public import VaultStorage
-internal import SystemCalls
 
 /// Records that are reached without the owner: for what an app must keep while it is locked.
 ///
@@ -203,4 +203,40 @@ extension VaultError {
         .noPublicKey, "the vault has no usable public key for write-only entries")
     static let sealedToVault = VaultError(
         .locked, "this entry is sealed to the vault, which is locked")
+}
+
+extension OpenCompartment {
+    /// Copies the compartment as it is into a backup. A file that Holdfast could not have written is left out: planted
+    /// garbage must not prevent a backup.
+    /// - Returns: Names of what was copied.
+    func copy(to target: HomeDirectory) throws(VaultError) -> [String] {
+        let vault = try HeaderFile.read(in: home).vault
+        let lock: LockedOpenKey?
+        do throws(VaultError) {
+            lock = try LockedOpenKey.lock(in: home, vault: vault, creating: false)
+        } catch {
+            guard error.code == .damaged else { throw error }
+            lock = nil
+        }
+        var names: [String] = []
+        // Without its key a database is useless.
+        if let lock, home.exists(OpenFiles.database), try copy(OpenFiles.database, to: target) {
+            try lock.copy(to: OpenFiles.key, in: target)
+            names += [OpenFiles.database, OpenFiles.key]
+        }
+        if try copy(OpenFiles.publicKey, to: target) { names.append(OpenFiles.publicKey) }
+        return names
+    }
+
+    private func copy(_ name: String, to target: HomeDirectory) throws(VaultError) -> Bool {
+        do throws(VaultError) {
+            guard let file = try home.openFile(name, O_RDONLY),
+                try file.status().size <= UInt64(DatabaseName.open.limit)
+            else { return false }
+        } catch {
+            guard error.code == .damaged else { throw error }
+            return false
+        }
+        return try FileCopy.copy(name, from: home, to: target, progress: { _ in }) != nil
+    }
 }

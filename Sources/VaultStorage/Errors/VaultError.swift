@@ -1,5 +1,6 @@
 package import Cryptography
 package import SecretMemory
+internal import SystemCalls
 package import VaultFormat
 
 /// What a vault refuses or could not do: a code for programs, and a reason in plain words that says what is wrong.
@@ -123,4 +124,84 @@ package func format<R: ~Copyable>(
     _ file: String, _ value: @autoclosure () throws(FormatError) -> R
 ) throws(VaultError) -> R {
     do throws(FormatError) { return try value() } catch { throw VaultError(error, in: file) }
+}
+
+/// What has to happen before a key store can be asked for a share (`shareUnavailable`). Nothing was lost.
+public enum ShareWait: Sendable, Hashable {
+    /// The device or the keyring is unlocked. On an Apple device this is also what a launch before the first unlock waits for.
+    case unlocked
+    /// The keyring that has the share is there again: `kept` has it, and `found` is there now.
+    case otherKeyring(kept: String, found: String)
+    /// The key store is free: it is busy, or another program uses it.
+    case free
+    /// The chip or the service is there, and this user may use it.
+    case present
+    /// The chip has room for another share.
+    case room
+    /// The chip's owner permits it: somebody has set an authorisation for making and removing shares.
+    case permitted
+    /// The device has a passcode.
+    case devicePasscode
+
+    /// For programs.
+    package var word: String {
+        switch self {
+        case .unlocked: "unlocked"
+        case .otherKeyring: "otherKeyring"
+        case .free: "free"
+        case .present: "present"
+        case .room: "room"
+        case .permitted: "permitted"
+        case .devicePasscode: "devicePasscode"
+        }
+    }
+}
+
+extension VaultError {
+    /// An `errno` as one of our codes, with the system's words.
+    package static func system(_ number: Int32, _ doing: String) -> VaultError {
+        let words = SystemError(number)
+        switch number {
+        case ENOSPC, EDQUOT:
+            return VaultError(.diskFull, "\(doing): \(words); what was stored before is unchanged")
+        case EEXIST: return VaultError(.exists, "\(doing): \(words)")
+        case EROFS: return VaultError(.readOnly, "\(doing): \(words)")
+        case EACCES, EPERM: return VaultError(.permissionDenied, "\(doing): \(words)")
+        case ENOMEM: return VaultError(.outOfMemory, "\(doing): \(words)")
+        default: return VaultError(.inputOutput, "\(doing): \(words)")
+        }
+    }
+}
+
+/// Repeats a system call that a signal interrupted; throws its `errno` as ours.
+@discardableResult
+package func system<T: SignedInteger>(_ doing: @autoclosure () -> String, _ call: () -> T) throws(VaultError) -> T {
+    while true {
+        let result = call()
+        if result >= 0 { return result }
+        let number = errno
+        if number != EINTR { throw .system(number, doing()) }
+    }
+}
+
+extension VaultError {
+    /// What lies under a name of the home and was not opened, as one of our codes.
+    init(opening name: String, _ error: BeneathError) {
+        switch error {
+        case .notThere: self = .system(ENOENT, "opening \(name)")
+        case .link: self = .damaged("\(name) is a link; a file of a vault lies in its own folder")
+        case .notRegular: self = .damaged("\(name) is not a regular file")
+        case .notFolder: self = .damaged("\(name) does not lie in a folder of its own")
+        case .hardLinked: self = .hardLinked(name)
+        case .system(let number): self = .system(number, "opening \(name)")
+        }
+    }
+
+    /// A file that another name elsewhere leads to as well.
+    package static func hardLinked(_ name: String) -> VaultError {
+        VaultError(
+            .hardLinked,
+            "\(name) has a second name on this disk (a hard link), through which another program could change it; "
+                + "nothing was changed")
+    }
 }

@@ -1,7 +1,7 @@
 internal import Cryptography
 internal import SecretMemory
-internal import VaultFormat
 internal import SystemCalls
+internal import VaultFormat
 
 /// Decrypts a file of `files/` chunk by chunk; each is handed out only after its tag was right.
 package final class FileReader: KeyHolder, @unchecked Sendable {  // used inside the gate, by one thread at a time
@@ -95,4 +95,24 @@ package final class FileReader: KeyHolder, @unchecked Sendable {  // used inside
             throw .damaged("the file of a record was changed")
         } catch { throw VaultError(error) }
     }
+}
+
+/// Something that holds a key between operations and gives it up when the vault is locked.
+package protocol KeyHolder: AnyObject, Sendable {
+    /// Called when the vault is being locked, after every operation that used the keys.
+    func dropKeys()
+}
+
+/// Lets the steps of a stream in while the vault is unlocked.
+package protocol StreamGate: AnyObject, Sendable {
+    /// Ends a long operation early once the vault is being locked.
+    /// - Throws: `locked`.
+    func checkOpen() throws(VaultError)
+
+    /// Runs one step of a stream.
+    /// - Throws: `locked`, and what `body` throws.
+    func step<R: ~Copyable>(of stream: any KeyHolder, _ body: () throws(VaultError) -> R) throws(VaultError) -> R
+
+    /// The stream has ended; locking need not take its keys any more.
+    func unregister(_ stream: any KeyHolder)
 }

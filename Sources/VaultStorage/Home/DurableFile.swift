@@ -1,3 +1,4 @@
+internal import Cryptography
 internal import SystemCalls
 
 /// One open file: whole reads and writes at an offset, and a flush that reaches the disk.
@@ -139,4 +140,9 @@ package struct FileStatus: Hashable {
 
     /// Whether both name the same file.
     package func isSameFile(as other: FileStatus) -> Bool { device == other.device && inode == other.inode }
+}
+
+/// What the small files of a home are checked by for damage; it proves nothing about who wrote them.
+package enum FileChecksum {
+    package static func of(_ bytes: RawSpan) -> [UInt8] { BLAKE3.hash(bytes).bytes }
 }

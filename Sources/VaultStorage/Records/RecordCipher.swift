@@ -170,3 +170,56 @@ package struct RecordCipher: ~Copyable {
 extension VaultError {
     package static let damagedRecord = VaultError.damaged("a record does not match its authentication tag")
 }
+
+/// Sizes of names, checked before anything is hashed or stored.
+package enum RecordLimits {
+    /// The largest value that lies in a record of its own.
+    package static let largestInlineValue = 1 << 20
+    /// The most that sealing to the inbox adds to a value: the key's epoch, a box, fields and names.
+    static let sealedItemOverhead =
+        4 + P256SealedBox.overhead + RecordFields.size + RecordName.maximumCollectionSize
+        + RecordName.maximumNameSize
+
+    package static func allow(collection: String, name: String) -> Bool {
+        !name.isEmpty && name.utf8.count <= RecordName.maximumNameSize
+            && collection.utf8.count <= RecordName.maximumCollectionSize
+    }
+}
+
+extension VaultError {
+    package static let invalidName = VaultError(
+        .invalidName,
+        "a name has 1 to \(RecordName.maximumNameSize) bytes, a collection's name at most \(RecordName.maximumCollectionSize)"
+    )
+}
+
+/// What a writer seals with. All of it in one value: a record is checked for exclusive access once, not at each step.
+struct RecordSealer: ~Copyable {
+    var cipher: RecordCipher
+    private var nonces: NoncePool
+    /// What stands before the content in a record's plaintext: fields and names.
+    private var front: SecretBytes
+
+    init(_ keys: RecordKeys) throws(VaultError) {
+        let cipher = try RecordCipher(keys)
+        let nonces = try crypto(NoncePool())
+        let size =
+            RecordFields.size + RecordName.maximumCollectionSize + RecordName.maximumNameSize + RecordLabel.maximumSize
+        front = try secretMemory(SecretBytes(zeroed: size))
+        self.cipher = cipher
+        self.nonces = nonces
+    }
+
+    /// Seals the `frontSize` bytes that `writeFront` writes, and `content` behind them, under a nonce of their own.
+    mutating func seal(
+        _ frontSize: Int, _ content: RawSpan, lookupKey: RawSpan, into value: inout MutableRawSpan,
+        _ writeFront: (inout MutableRawSpan) -> Void
+    ) throws(VaultError) {
+        let nonce = try crypto(nonces.next())
+        front.withMutableBytes(writeFront)
+        try front.withBytes { front throws(VaultError) in
+            try cipher.seal(
+                front.extracting(0..<frontSize), content, lookupKey: lookupKey, nonce: nonce, into: &value)
+        }
+    }
+}

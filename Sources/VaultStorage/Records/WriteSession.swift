@@ -1,7 +1,7 @@
 package import Cryptography
 internal import SecretMemory
-package import VaultFormat
 internal import SystemCalls
+package import VaultFormat
 
 /// What the one writer of a vault keeps between transactions.
 package final class WriterState: @unchecked Sendable {  // used by the leader of the write queue only
@@ -466,4 +466,19 @@ extension VaultError {
         .inputOutput, "a change in the batch failed halfway, so nothing of the batch was stored")
     static let keysUsedUp = VaultError(
         .keysWornOut, "the vault's keys have encrypted 2^31 values, and may not encrypt more")
+}
+
+/// Who wrote a record.
+package enum RecordOrigin: String, Sendable, Hashable, CaseIterable {
+    /// The user, with the vault unlocked, or by accepting it.
+    case protected = "protected"
+    /// Anyone, while the vault was locked; the user has not accepted it yet.
+    case open = "open"
+
+    package init(_ origin: RecordFields.Origin) {
+        switch origin {
+        case .protected: self = .protected
+        case .open: self = .open
+        }
+    }
 }

@@ -1,6 +1,6 @@
 #if canImport(CryptoKit)
-internal import CryptoKit
 internal import Cryptography
+internal import CryptoKit
 internal import Foundation
 internal import LocalAuthentication
 internal import SecretMemory
@@ -68,5 +68,11 @@ enum EnclaveSeal {
             throw ShareFailure.lost(.replaced)
         }
     }
+}
+
+/// The passcode of the device itself.
+enum DevicePasscode {
+    /// Whether there is one. It asks nobody.
+    static var isSet: Bool { unsafe LAContext().canEvaluatePolicy(.deviceOwnerAuthentication, error: nil) }
 }
 #endif

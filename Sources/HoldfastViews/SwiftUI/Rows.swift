@@ -1,5 +1,6 @@
 #if canImport(SwiftUI)
 internal import SwiftUI
+internal import UIKit
 
 /// A name that a tap copies: identities and devices, which are no secrets.
 struct CopyRow: View {
@@ -28,6 +29,23 @@ struct CopyRow: View {
             try? await Task.sleep(for: .seconds(2))
             isCopied = false
         }
+    }
+}
+
+#if canImport(UIKit)
+#endif
+
+/// Says that this app may not use the device's sensor, and leads to where its user allows that.
+struct DeniedRow: View {
+    var body: some View {
+        Text("problem.owner.denied", bundle: .texts).foregroundStyle(.secondary)
+        #if canImport(UIKit)
+        Button {
+            if let url = URL(string: UIApplication.openSettingsURLString) { UIApplication.shared.open(url) }
+        } label: {
+            Text("settings.openSystem", bundle: .texts)
+        }
+        #endif
     }
 }
 #endif
