@@ -99,7 +99,8 @@ let agentTests: [Target] = [
     tests(
         "AgentTests",
         [
-            "AgentSubject", "AppSubject", "HoldfastAgent", "AgentMessages", "FaceMessages", "Faces", "AppLockCore",
+            "AgentSubject", "AppSubject", "HoldfastAgent", "AgentMessages", "ProgramProtocols", "ProgramAccess",
+            "AppLockCore",
             "KeyStores",
             "RealParts",
             "Items",
@@ -206,7 +207,7 @@ let serverTargets: [Target] = [
         ]),
 ]
 
-// What every face shows. The views are for Apple's systems; scripts/check-apple runs them over stand-ins.
+// What every user interface shows. The views are for Apple's systems; scripts/check-apple runs them over stand-ins.
 let viewTargets: [Target] =
     isApple
     ? [
@@ -215,9 +216,9 @@ let viewTargets: [Target] =
             resources: [.process("Resources")], swiftSettings: settings)
     ] : []
 let viewProducts: [Product] = isApple ? [.library(name: "HoldfastViews", targets: ["HoldfastViews"])] : []
-let faceTargets: [Target] =
+let interfaceTargets: [Target] =
     viewTargets + [
-        // What the doctor finds, for the command and the faces.
+        // What the doctor finds, for the command and the user interfaces.
         library(
             "HoldfastDoctor",
             [
@@ -246,7 +247,7 @@ let sectionTargets =
     systemLibraryNames.map {
         // The check reads the shim as Apple's compiler does.
         .systemLibrary(name: $0, path: (checksApple && $0 == "CPlatform" ? standIns : "Sources") + "/\($0)")
-    } + crashTests + agentTests + ownerTargets + identityTargets + serverTargets + faceTargets
+    } + crashTests + agentTests + ownerTargets + identityTargets + serverTargets + interfaceTargets
 
 let package = Package(
     name: "holdfast",
@@ -306,12 +307,12 @@ let package = Package(
                 "Imports", "Gzip", "Items", "OneTimeCodes", "VaultCore", "VaultStorage", "VaultFormat", "Cryptography",
                 "SecretMemory", "SystemCalls",
             ]),
-        // What git, ssh, templates and other programs hand to the agent's faces: pure parsers.
-        library("FaceMessages", ["VaultFormat"]),
+        // What git, ssh, templates and other programs hand to the agent's endpoints: pure parsers.
+        library("ProgramProtocols", ["VaultFormat"]),
         library(
-            "Faces",
+            "ProgramAccess",
             [
-                "FaceMessages", "Items", "KeyStores", "VaultCore", "VaultStorage", "VaultFormat", "Cryptography",
+                "ProgramProtocols", "Items", "KeyStores", "VaultCore", "VaultStorage", "VaultFormat", "Cryptography",
                 "SecretMemory", "SystemCalls",
             ]),
         library(
@@ -325,7 +326,8 @@ let package = Package(
         library(
             "HoldfastAgent",
             [
-                "AgentMessages", "FaceMessages", "Faces", "AppLockCore", "DeviceOwner", "KeyStores", "VaultCore",
+                "AgentMessages", "ProgramProtocols", "ProgramAccess", "AppLockCore", "DeviceOwner", "KeyStores",
+                "VaultCore",
                 "VaultLog", "VaultStorage",
                 "VaultFormat", "Items", "Cryptography", "SecretMemory", "SystemCalls",
             ]),
@@ -334,7 +336,7 @@ let package = Package(
             name: "HoldfastCommand",
             dependencies: (exported + [
                 "CommandLineArguments",
-                "HoldfastDoctor", "HoldfastAgent", "AgentMessages", "FaceMessages", "Faces", "BetterAuth",
+                "HoldfastDoctor", "HoldfastAgent", "AgentMessages", "ProgramProtocols", "ProgramAccess", "BetterAuth",
                 "BetterAuthVerification", "BetterAuthTransport",
                 "BetterAuthMessages", "QRCodes", "WipingHeap", "Imports", "SystemCalls",
             ]).map { .byName(name: $0) },
@@ -385,7 +387,7 @@ let package = Package(
             "PublicSurfaceTests",
             ["HoldfastTesting", "RealParts", "BetterAuth", "BetterAuthTransport", "HoldfastUI"] + exported),
         tests("AgentMessagesTests", ["AgentMessages", "VaultFormat"]),
-        tests("FaceMessagesTests", ["FaceMessages", "VaultFormat"]),
+        tests("ProgramProtocolsTests", ["ProgramProtocols", "VaultFormat"]),
         tests(
             "CommandTests",
             [

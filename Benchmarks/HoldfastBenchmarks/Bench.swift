@@ -23,7 +23,7 @@ struct Run {
     /// The command comes first: what a child is charged for begins with the memory of the process that started it.
     private static var suites: [any Suite.Type] {
         [
-            Command.self, Sizes.self, AgentFigures.self, FaceFigures.self, ServerFigures.self, ServerSize.self,
+            Command.self, Sizes.self, AgentFigures.self, ProgramFigures.self, ServerFigures.self, ServerSize.self,
             ServerScaling.self,
             ServerEndurance.self, ServerChange.self, Primitives.self, Hashing.self,
             IdentityMessages.self, TokenBombs.self, Reads.self, Writes.self, Lists.self, Files.self,

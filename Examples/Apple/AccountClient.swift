@@ -7,10 +7,11 @@ import SwiftUI
 /// this device are kept from the first start on, and its owner is asked only for what cannot be taken back.
 @main
 struct AccountClientApp: App {
-    @State private var face = FaceModel(at: NSHomeDirectory() + "/Library/Application Support/holdfast", face: "ios")
+    @State private var appModel = AppModel(
+        at: NSHomeDirectory() + "/Library/Application Support/holdfast", interface: "ios")
 
     var body: some Scene {
-        WindowGroup { FaceView(face) { models in Account(model: models.identity) } }
+        WindowGroup { AppView(appModel) { models in Account(model: models.identity) } }
     }
 
     static func text(_ words: RawSpan) -> String {

@@ -8,12 +8,13 @@ import SwiftUI
 /// that did not recognise the user the vault is gone with all that is named here, and the process ends.
 @main
 struct AutoDestructApp: App {
-    @State private var face = FaceModel(at: AutoDestructApp.support + "/holdfast", face: "ios", AutoDestructApp.options)
+    @State private var appModel = AppModel(
+        at: AutoDestructApp.support + "/holdfast", interface: "ios", AutoDestructApp.options)
 
-    var body: some Scene { WindowGroup { FaceView(face) { AutoDestructSettings(models: $0) } } }
+    var body: some Scene { WindowGroup { AppView(appModel) { AutoDestructSettings(models: $0) } } }
     private static let support = NSHomeDirectory() + "/Library/Application Support"
-    private static var options: FaceModel.Options {
-        var options = FaceModel.Options()
+    private static var options: AppModel.Options {
+        var options = AppModel.Options()
         options.wipeTargets = [
             SettingsWipeTarget("org.example.settings", suite: "org.example.autodestruct"),
             KeychainWipeTarget("org.example.tokens", service: "org.example.autodestruct"),
@@ -26,7 +27,7 @@ struct AutoDestructApp: App {
 }
 
 struct AutoDestructSettings: View {
-    let models: AppModels
+    let models: ReadyModels
     private var model: SelfDestructModel { models.selfDestruct }
     var body: some View {
         Form {

@@ -7,16 +7,17 @@ import SwiftUI
 /// asked for at each cold launch and whenever the app comes back.
 @main
 struct FaceIDLockApp: App {
-    @State private var face = FaceModel(at: NSHomeDirectory() + "/Library/Application Support/holdfast", face: "ios")
+    @State private var appModel = AppModel(
+        at: NSHomeDirectory() + "/Library/Application Support/holdfast", interface: "ios")
 
     var body: some Scene {
-        WindowGroup { FaceView(face) { models in Notes(models: models) } }
+        WindowGroup { AppView(appModel) { models in Notes(models: models) } }
     }
 }
 
 /// What lies behind the lock.
 struct Notes: View {
-    let models: AppModels
+    let models: ReadyModels
 
     var body: some View {
         Form {
@@ -29,7 +30,7 @@ struct Notes: View {
 
 /// The switch proves or goes back: the prompt comes first, and a refusal changes nothing.
 struct LockToggle: View {
-    let models: AppModels
+    let models: ReadyModels
     private var settings: SecuritySettingsModel { models.settings }
 
     var body: some View {

@@ -8,9 +8,10 @@ import SwiftUI
 /// the key is there until the lock falls: no read asks again.
 @main
 struct FallbackApp: App {
-    @State private var face = FaceModel(at: NSHomeDirectory() + "/Library/Application Support/holdfast", face: "ios")
+    @State private var appModel = AppModel(
+        at: NSHomeDirectory() + "/Library/Application Support/holdfast", interface: "ios")
 
-    var body: some Scene { WindowGroup { FaceView(face) { Token(models: $0) }.lockScreen(style) } }
+    var body: some Scene { WindowGroup { AppView(appModel) { Token(models: $0) }.lockScreen(style) } }
 
     private var style: LockScreenStyle {
         var style = LockScreenStyle()
@@ -34,7 +35,7 @@ struct Draft: View {
 }
 
 struct Token: View {
-    let models: AppModels
+    let models: ReadyModels
     @State private var status = ""
     private var app: HoldfastApp { models.lock.app }
     var body: some View {

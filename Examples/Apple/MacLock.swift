@@ -7,13 +7,14 @@ import SwiftUI
 /// bar of menus, and no window comes back with its content.
 @main
 struct MacLockApp: App {
-    @State private var face = FaceModel(at: NSHomeDirectory() + "/Library/Application Support/holdfast", face: "mac")
+    @State private var appModel = AppModel(
+        at: NSHomeDirectory() + "/Library/Application Support/holdfast", interface: "mac")
 
     var body: some Scene {
-        WindowGroup { FaceView(face) { models in Form { SecuritySettings(models) } } }
+        WindowGroup { AppView(appModel) { models in Form { SecuritySettings(models) } } }
             .restorationBehavior(.disabled)
-            .commands { LockCommands(face) }
-        LockMenuBarExtra(face)
+            .commands { LockCommands(appModel) }
+        LockMenuBarExtra(appModel)
     }
 }
 #endif

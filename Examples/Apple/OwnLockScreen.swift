@@ -6,15 +6,16 @@ import SwiftUI
 /// A lock screen of the app's own, over the models alone: of Holdfast's views it takes what they say.
 @main
 struct OwnLockScreenApp: App {
-    @State private var face = FaceModel(at: NSHomeDirectory() + "/Library/Application Support/holdfast", face: "ios")
+    @State private var appModel = AppModel(
+        at: NSHomeDirectory() + "/Library/Application Support/holdfast", interface: "ios")
 
     var body: some Scene {
         WindowGroup {
-            if let models = face.models {
+            if let models = appModel.models {
                 Guarded(models: models)
-            } else if let stop = face.stop {
+            } else if let stop = appModel.stop {
                 Stopped(stop: stop)
-            } else if face.isOpening {
+            } else if appModel.isOpening {
                 ProgressView()
             } else {
                 Text("There is nothing to open.")
@@ -25,7 +26,7 @@ struct OwnLockScreenApp: App {
 
 /// Content, a cover while the app is not in front, or the lock screen. The lock is told of the scene's phases.
 struct Guarded: View {
-    let models: AppModels
+    let models: ReadyModels
     @Environment(\.scenePhase) private var phase
     /// Stands for this scene: each window reports its own phase.
     @State private var scene = NSObject()

@@ -9,7 +9,7 @@ import UIKit
 @main
 final class AppDelegate: UIResponder, UIApplicationDelegate {
     /// One vault and one lock for all scenes of the app.
-    let face = FaceModel(at: NSHomeDirectory() + "/Library/Application Support/holdfast", face: "ios")
+    let appModel = AppModel(at: NSHomeDirectory() + "/Library/Application Support/holdfast", interface: "ios")
 }
 
 /// Named in Info.plist below UIApplicationSceneManifest. Each scene has a window of its own in front of it.
@@ -29,10 +29,11 @@ final class SceneDelegate: UIResponder, UIWindowSceneDelegate {
         window.rootViewController = UIViewController()
         window.makeKeyAndVisible()
         Task {
-            await app.face.opened()
-            guard let models = app.face.models else {
+            await app.appModel.opened()
+            guard let models = app.appModel.models else {
                 // Something stands in the way: it is said, with what to do; done, the settings are there.
-                window.rootViewController = UIHostingController(rootView: FaceView(app.face) { SecuritySettings($0) })
+                window.rootViewController = UIHostingController(
+                    rootView: AppView(app.appModel) { SecuritySettings($0) })
                 return
             }
             signals = DeviceSignals(models.lock)
@@ -52,7 +53,7 @@ final class SceneDelegate: UIResponder, UIWindowSceneDelegate {
 
 /// The ready settings, pushed as any other screen of the app.
 final class SettingsViewController: UIHostingController<SecuritySettings> {
-    init(_ models: AppModels) { super.init(rootView: SecuritySettings(models)) }
+    init(_ models: ReadyModels) { super.init(rootView: SecuritySettings(models)) }
 
     @available(*, unavailable)
     required init?(coder: NSCoder) { nil }

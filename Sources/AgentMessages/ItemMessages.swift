@@ -3,16 +3,16 @@ package import VaultFormat
 /// About items, tags, folders and the trash.
 package enum ItemRequest: RequestArea {
     /// Send an item, or a plain value as one.
-    case item(RecordPath)
+    case item(RecordName)
     /// Store an item that comes in ``TransferRequest/data(_:)`` messages: a new one, or in place of the write with this
     /// number.
-    case putItem(RecordPath, replacing: UInt64?)
+    case putItem(RecordName, replacing: UInt64?)
     /// Move a record to the trash for so many seconds.
-    case discard(RecordPath, seconds: UInt32)
+    case discard(RecordName, seconds: UInt32)
     /// Send what is in the trash.
     case trash
     /// Put something back from the trash, where it was or elsewhere.
-    case restore(TrashKey, RecordPath?)
+    case restore(TrashKey, RecordName?)
     /// Remove one thing in the trash, or all of it, for good.
     case emptyTrash(TrashKey?)
     /// Send the tags that are in use.
@@ -28,17 +28,17 @@ package enum ItemRequest: RequestArea {
 
     init(_ kind: Kind, _ cursor: inout Cursor, _ body: RawSpan) throws(MessageError) {
         switch kind {
-        case .item: self = .item(try RecordPath(&cursor, body))
+        case .item: self = .item(try RecordName(&cursor, body))
         case .putItem:
             let sequence = try cursor.optional(body, UInt64.self, "sequence")
-            self = .putItem(try RecordPath(&cursor, body), replacing: sequence)
+            self = .putItem(try RecordName(&cursor, body), replacing: sequence)
         case .discard:
             let seconds = try cursor.integer(body, UInt32.self)
-            self = .discard(try RecordPath(&cursor, body), seconds: seconds)
+            self = .discard(try RecordName(&cursor, body), seconds: seconds)
         case .trash: self = .trash
         case .restore:
             let key = try TrashKey(&cursor, body)
-            self = .restore(key, try cursor.flag(body, "flags") ? try RecordPath(&cursor, body) : nil)
+            self = .restore(key, try cursor.flag(body, "flags") ? try RecordName(&cursor, body) : nil)
         case .emptyTrash: self = .emptyTrash(try cursor.flag(body, "flags") ? try TrashKey(&cursor, body) : nil)
         case .tags: self = .tags
         case .folder: self = .folder(try FolderCall(&cursor, body))
@@ -162,7 +162,7 @@ package struct TrashKey: Sendable, Hashable {
 
     /// Nil when a part has a size that it cannot have.
     package init?(collection: String, id: [UInt8]) {
-        guard RecordPath.collectionSizes.contains(collection.utf8.count), id.count == TrashKey.idSize else {
+        guard RecordName.collectionSizes.contains(collection.utf8.count), id.count == TrashKey.idSize else {
             return nil
         }
         self.collection = collection
@@ -173,12 +173,12 @@ package struct TrashKey: Sendable, Hashable {
         var id: [UInt8] = []
         for _ in 0..<TrashKey.idSize { id.append(try cursor.integer(bytes, UInt8.self)) }
         self.id = id
-        collection = try cursor.text(bytes, RecordPath.collectionSizes, "collection")
+        collection = try cursor.text(bytes, RecordName.collectionSizes, "collection")
     }
 
     func write(_ writer: inout Writer) {
         for byte in id { writer.integer(byte) }
-        writer.text(collection, atMost: RecordPath.collectionSizes.upperBound)
+        writer.text(collection, atMost: RecordName.collectionSizes.upperBound)
     }
 }
 
@@ -205,14 +205,14 @@ package struct TrashEntry: Sendable, Hashable {
 
     init(_ cursor: inout Cursor, _ bytes: RawSpan) throws(MessageError) {
         key = try TrashKey(&cursor, bytes)
-        name = try cursor.text(bytes, RecordPath.nameSizes, "name")
+        name = try cursor.text(bytes, RecordName.nameSizes, "name")
         moved = Int64(bitPattern: try cursor.integer(bytes, UInt64.self))
         expires = Int64(bitPattern: try cursor.integer(bytes, UInt64.self))
     }
 
     func write(_ writer: inout Writer) {
         key.write(&writer)
-        writer.text(name, atMost: RecordPath.nameSizes.upperBound)
+        writer.text(name, atMost: RecordName.nameSizes.upperBound)
         writer.integer(UInt64(bitPattern: moved))
         writer.integer(UInt64(bitPattern: expires))
     }

@@ -98,7 +98,7 @@ package struct Introduction: Sendable, Hashable {
 
 /// What a lease is for, as clients name it.
 package enum LeasedName: Sendable, Hashable {
-    case item(RecordPath)
+    case item(RecordName)
     case tag(String)
 
     /// Bytes of a tag.
@@ -106,7 +106,7 @@ package enum LeasedName: Sendable, Hashable {
 
     init(_ cursor: inout Cursor, _ bytes: RawSpan) throws(MessageError) {
         switch try cursor.integer(bytes, UInt8.self) {
-        case 1: self = .item(try RecordPath(&cursor, bytes))
+        case 1: self = .item(try RecordName(&cursor, bytes))
         case 2: self = .tag(try cursor.text(bytes, LeasedName.tagSizes, "tag"))
         default: throw .invalid(field: "target")
         }

@@ -21,7 +21,7 @@ package enum MaintenanceRequest: RequestArea {
         switch kind {
         case .inbox: self = .inbox
         case .acceptInbox: self = .acceptInbox(try Acceptance(&cursor, body))
-        case .rejectInbox: self = .rejectInbox(try cursor.text(body, RecordPath.nameSizes, "name"))
+        case .rejectInbox: self = .rejectInbox(try cursor.text(body, RecordName.nameSizes, "name"))
         case .securityLog: self = .securityLog
         case .verify: self = .verify
         }
@@ -34,7 +34,7 @@ package enum MaintenanceRequest: RequestArea {
             acceptance.write(&writer)
             return .acceptInbox
         case .rejectInbox(let name):
-            writer.text(name, atMost: RecordPath.nameSizes.upperBound)
+            writer.text(name, atMost: RecordName.nameSizes.upperBound)
             return .rejectInbox
         case .securityLog: return .securityLog
         case .verify: return .verify
@@ -49,7 +49,7 @@ package struct InboxEntry: Sendable, Hashable {
     /// What it is called in the inbox.
     package let name: String
     /// Where its writer wanted it.
-    package let original: RecordPath
+    package let original: RecordName
     /// Bytes of content.
     package let size: UInt64
     /// Milliseconds since 1970, as its writer set it.
@@ -60,7 +60,7 @@ package struct InboxEntry: Sendable, Hashable {
     package let wasSealed: Bool
 
     package init(
-        name: String, original: RecordPath, size: UInt64, created: Int64, modified: Int64, wasSealed: Bool
+        name: String, original: RecordName, size: UInt64, created: Int64, modified: Int64, wasSealed: Bool
     ) {
         self.name = name
         self.original = original
@@ -76,8 +76,8 @@ package struct InboxEntry: Sendable, Hashable {
     }
 
     init(_ cursor: inout Cursor, _ bytes: RawSpan) throws(MessageError) {
-        name = try cursor.text(bytes, RecordPath.nameSizes, "name")
-        original = try RecordPath(&cursor, bytes)
+        name = try cursor.text(bytes, RecordName.nameSizes, "name")
+        original = try RecordName(&cursor, bytes)
         size = try cursor.integer(bytes, UInt64.self)
         created = Int64(bitPattern: try cursor.integer(bytes, UInt64.self))
         modified = Int64(bitPattern: try cursor.integer(bytes, UInt64.self))
@@ -85,7 +85,7 @@ package struct InboxEntry: Sendable, Hashable {
     }
 
     func write(_ writer: inout Writer) {
-        writer.text(name, atMost: RecordPath.nameSizes.upperBound)
+        writer.text(name, atMost: RecordName.nameSizes.upperBound)
         original.write(&writer)
         writer.integer(size)
         writer.integer(UInt64(bitPattern: created))
@@ -111,16 +111,16 @@ package struct Acceptance: Sendable, Hashable {
     }
 
     init(_ cursor: inout Cursor, _ bytes: RawSpan) throws(MessageError) {
-        item = try cursor.text(bytes, RecordPath.nameSizes, "name")
-        name = try cursor.optionalText(bytes, RecordPath.nameSizes, "name")
-        collection = try cursor.optionalText(bytes, RecordPath.collectionSizes, "collection")
+        item = try cursor.text(bytes, RecordName.nameSizes, "name")
+        name = try cursor.optionalText(bytes, RecordName.nameSizes, "name")
+        collection = try cursor.optionalText(bytes, RecordName.collectionSizes, "collection")
         isReplacing = try cursor.flag(bytes, "flags")
     }
 
     func write(_ writer: inout Writer) {
-        writer.text(item, atMost: RecordPath.nameSizes.upperBound)
-        writer.optionalText(name, atMost: RecordPath.nameSizes.upperBound)
-        writer.optionalText(collection, atMost: RecordPath.collectionSizes.upperBound)
+        writer.text(item, atMost: RecordName.nameSizes.upperBound)
+        writer.optionalText(name, atMost: RecordName.nameSizes.upperBound)
+        writer.optionalText(collection, atMost: RecordName.collectionSizes.upperBound)
         writer.flag(isReplacing)
     }
 }

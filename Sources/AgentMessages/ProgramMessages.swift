@@ -7,7 +7,7 @@ package enum ProgramRequest: RequestArea {
     /// Be the Secret Service of the user's session from now on.
     case serveSecrets
     /// Store a private key as OpenSSH writes it, which is the end of the message, as an item.
-    case importSSH(RecordPath, key: Range<Int>)
+    case importSSH(RecordName, key: Range<Int>)
 
     /// What is done with a server's password.
     package enum CredentialAction: UInt8, Sendable, Hashable {
@@ -31,14 +31,14 @@ package enum ProgramRequest: RequestArea {
             guard let action = CredentialAction(rawValue: try cursor.integer(body, UInt8.self)) else {
                 throw .invalid(field: "action")
             }
-            let collection = try cursor.text(body, RecordPath.collectionSizes, "collection")
+            let collection = try cursor.text(body, RecordName.collectionSizes, "collection")
             self = .credential(
                 action, collection: collection,
                 attributes: try cursor.rest(ProgramRequest.attributeSizes, "attributes"))
         case .serveSSH: self = .serveSSH
         case .serveSecrets: self = .serveSecrets
         case .importSSH:
-            let path = try RecordPath(&cursor, body)
+            let path = try RecordName(&cursor, body)
             self = .importSSH(path, key: try cursor.rest(ProgramRequest.keySizes, "key"))
         }
     }
@@ -47,7 +47,7 @@ package enum ProgramRequest: RequestArea {
         switch self {
         case .credential(let action, let collection, _):
             writer.integer(action.rawValue)
-            writer.text(collection, atMost: RecordPath.collectionSizes.upperBound)
+            writer.text(collection, atMost: RecordName.collectionSizes.upperBound)
             return .credential
         case .serveSSH: return .serveSSH
         case .serveSecrets: return .serveSecrets

@@ -3,21 +3,21 @@ internal import VaultFormat
 /// About records and their values.
 package enum RecordRequest: RequestArea {
     /// Send a value piece by piece.
-    case get(RecordPath)
+    case get(RecordName)
     /// Store a value that comes in ``TransferRequest/data(_:)`` messages, once the agent is ready for it.
-    case put(RecordPath, replacing: Bool)
+    case put(RecordName, replacing: Bool)
     /// Send what is known of the records of one collection, or of all.
     case list(collection: String?)
     /// Remove a record.
-    case remove(RecordPath)
+    case remove(RecordName)
     /// Give a record another name or collection.
-    case move(RecordPath, to: RecordPath)
+    case move(RecordName, to: RecordName)
     /// Store a copy of a record under another name or in another collection.
-    case copy(RecordPath, to: RecordPath)
+    case copy(RecordName, to: RecordName)
     /// Send what is known of the records that have all words of a query, of one collection or of all.
     case find(String, collection: String?)
     /// Send one value: of a field, or the main value where no label is named.
-    case value(RecordPath, label: String?)
+    case value(RecordName, label: String?)
 
     /// Bytes of a query.
     package static let querySizes = 0...1024
@@ -30,20 +30,20 @@ package enum RecordRequest: RequestArea {
 
     init(_ kind: Kind, _ cursor: inout Cursor, _ body: RawSpan) throws(MessageError) {
         switch kind {
-        case .get: self = .get(try RecordPath(&cursor, body))
+        case .get: self = .get(try RecordName(&cursor, body))
         case .put:
             let replacing = try cursor.flag(body, "flags")
-            self = .put(try RecordPath(&cursor, body), replacing: replacing)
-        case .list: self = .list(collection: try cursor.optionalText(body, RecordPath.collectionSizes, "collection"))
-        case .remove: self = .remove(try RecordPath(&cursor, body))
-        case .move: self = .move(try RecordPath(&cursor, body), to: try RecordPath(&cursor, body))
-        case .copy: self = .copy(try RecordPath(&cursor, body), to: try RecordPath(&cursor, body))
+            self = .put(try RecordName(&cursor, body), replacing: replacing)
+        case .list: self = .list(collection: try cursor.optionalText(body, RecordName.collectionSizes, "collection"))
+        case .remove: self = .remove(try RecordName(&cursor, body))
+        case .move: self = .move(try RecordName(&cursor, body), to: try RecordName(&cursor, body))
+        case .copy: self = .copy(try RecordName(&cursor, body), to: try RecordName(&cursor, body))
         case .find:
             let query = try cursor.text(body, RecordRequest.querySizes, "query")
             self = .find(
-                query, collection: try cursor.optionalText(body, RecordPath.collectionSizes, "collection"))
+                query, collection: try cursor.optionalText(body, RecordName.collectionSizes, "collection"))
         case .value:
-            let path = try RecordPath(&cursor, body)
+            let path = try RecordName(&cursor, body)
             self = .value(path, label: try cursor.optionalText(body, RecordRequest.labelSizes, "label"))
         }
     }
@@ -58,7 +58,7 @@ package enum RecordRequest: RequestArea {
             path.write(&writer)
             return .put
         case .list(let collection):
-            writer.optionalText(collection, atMost: RecordPath.collectionSizes.upperBound)
+            writer.optionalText(collection, atMost: RecordName.collectionSizes.upperBound)
             return .list
         case .remove(let path):
             path.write(&writer)
@@ -73,7 +73,7 @@ package enum RecordRequest: RequestArea {
             return .copy
         case .find(let query, let collection):
             writer.text(query, atMost: RecordRequest.querySizes.upperBound)
-            writer.optionalText(collection, atMost: RecordPath.collectionSizes.upperBound)
+            writer.optionalText(collection, atMost: RecordName.collectionSizes.upperBound)
             return .find
         case .value(let path, let label):
             path.write(&writer)

@@ -161,7 +161,7 @@ package struct AgentStatus: Sendable, Hashable {
 /// One line of a list.
 package struct RecordEntry: Sendable, Hashable {
     /// Where it is.
-    package let path: RecordPath
+    package let path: RecordName
     /// Bytes of content.
     package let size: UInt64
     /// Milliseconds since 1970.
@@ -183,7 +183,7 @@ package struct RecordEntry: Sendable, Hashable {
     static let userSizes = 0...255
 
     package init(
-        path: RecordPath, size: UInt64, created: Int64, modified: Int64, isFile: Bool, isOpen: Bool, isItem: Bool,
+        path: RecordName, size: UInt64, created: Int64, modified: Int64, isFile: Bool, isOpen: Bool, isItem: Bool,
         kind: UInt8 = 0, user: String = ""
     ) {
         self.path = path
@@ -203,7 +203,7 @@ package struct RecordEntry: Sendable, Hashable {
     }
 
     init(_ cursor: inout Cursor, _ bytes: RawSpan) throws(MessageError) {
-        path = try RecordPath(&cursor, bytes)
+        path = try RecordName(&cursor, bytes)
         size = try cursor.integer(bytes, UInt64.self)
         created = Int64(bitPattern: try cursor.integer(bytes, UInt64.self))
         modified = Int64(bitPattern: try cursor.integer(bytes, UInt64.self))

@@ -5,7 +5,7 @@ public import VaultStorage
 
 /// The app lock: runs what a pure state machine decides on a vault, and tells its observers.
 ///
-/// The machine decides, the vault's keys are the truth: whatever a face shows, nothing can be read while they are gone.
+/// The machine decides, the vault's keys are the truth: whatever a user interface shows, nothing can be read while they are gone.
 public actor AppLock {
     /// What observers are told.
     public struct Snapshot: Sendable, Hashable {
@@ -134,7 +134,7 @@ public actor AppLock {
     private func forget(snapshots number: UInt64) { observers.remove(number) }
     private func forget(records number: UInt64) { recordObservers.remove(number) }
 
-    /// Tells the lock what the system or a face told the app. No event opens anything, and none changes a setting: for that
+    /// Tells the lock what the system or the user interface told the app. No event opens anything, and none changes a setting: for that
     /// there are calls that take a secret.
     public func handle(_ event: LockEvent) { run(.system(event)) }
 

@@ -12,7 +12,7 @@ extension ProgramTable {
     package func parse(_ line: [String]) throws(UsageError) -> ParsedLine<Command> {
         var parser = Parser(table: self)
         var rest = line[...]
-        while let word = rest.popFirst() { try parser.take(word, &rest) }
+        while let word = rest.popFirst() { try parser.parse(word, &rest) }
         return try parser.finish()
     }
 }
@@ -28,21 +28,21 @@ private struct Parser<Command: TableCommand> {
 
     init(table: ProgramTable<Command>) { self.table = table }
 
-    mutating func take(_ word: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
-        if optionsEnded || !word.hasPrefix("-") || word == "-" { return try take(place: word, &rest) }
+    mutating func parse(_ word: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
+        if optionsEnded || !word.hasPrefix("-") || word == "-" { return try parse(place: word, &rest) }
         if word == "--" {
             optionsEnded = true
         } else if word == "-h" {
             wantsHelp = true
         } else if word.hasPrefix("--") {
-            try take(option: word, &rest)
+            try parse(option: word, &rest)
         } else {
-            try take(letters: word.dropFirst(), &rest)
+            try parse(letters: word.dropFirst(), &rest)
         }
     }
 
     /// `-r`, `-f LABEL` or `-fLABEL`, and several switches in one word.
-    private mutating func take(letters word: Substring, _ rest: inout ArraySlice<String>) throws(UsageError) {
+    private mutating func parse(letters word: Substring, _ rest: inout ArraySlice<String>) throws(UsageError) {
         var letters = word
         while let letter = letters.popFirst() {
             let known = command?.syntax.options ?? table.general
@@ -52,16 +52,16 @@ private struct Parser<Command: TableCommand> {
                 throw usage("unknown option -\(letter); put -- before a name that begins with a hyphen")
             }
             if option.kind == nil {
-                try take(option: option.spelled, &rest)
+                try parse(option: option.spelled, &rest)
             } else if letters.isEmpty {
-                try take(option: option.spelled, &rest)
+                try parse(option: option.spelled, &rest)
             } else {
-                return try take(option: "\(option.spelled)=\(letters)", &rest)
+                return try parse(option: "\(option.spelled)=\(letters)", &rest)
             }
         }
     }
 
-    private mutating func take(option word: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
+    private mutating func parse(option word: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
         let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(parts[0])
         let known = command?.syntax.options ?? table.general
@@ -90,7 +90,7 @@ private struct Parser<Command: TableCommand> {
         if option == Flag.version.option { wantsVersion = true }
     }
 
-    private mutating func take(place word: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
+    private mutating func parse(place word: String, _ rest: inout ArraySlice<String>) throws(UsageError) {
         // A command may also be the beginning of others: `config`, and `config set`.
         if command != nil, arguments.places.isEmpty, !optionsEnded, let longer = table.command(words + [word]) {
             words.append(word)

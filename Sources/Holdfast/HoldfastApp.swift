@@ -1,10 +1,10 @@
 /// Everything an app needs, in one object: a vault and the lock in front of it.
 ///
 /// ```swift
-/// let app = try await HoldfastApp.open(folder)                          // first start: makes the vault, and asks for nothing
+/// let app = try await HoldfastApp.open(folder)  // first start: makes the vault, and asks for nothing
 /// try app.vault.put(token, for: "api token", in: "work")
-/// try await app.lock.requireOwner()                                     // the user's switch: a face, a finger, the device's passcode
-/// try await app.lock.unlock()                                           // at the next start
+/// try await app.lock.requireOwner()  // the user's switch: a face, a finger, the device's passcode
+/// try await app.lock.unlock()  // at the next start
 /// ```
 ///
 /// With a passcode of its own from the start, and 24 words:

@@ -4,7 +4,7 @@ internal import Synchronization
 package import VaultCore
 package import VaultStorage
 
-// What our own faces need beside what an app has: the whole of what is stored, to show it, and what its owner decides alone.
+// What our own user interfaces need beside what an app has: the whole of what is stored, to show it, and what its owner decides alone.
 extension VaultIdentity {
     /// What a vault holds of an identity; empty credentials where it holds none.
     /// - Throws: ``BetterAuth/IdentityError``: `locked`, `damaged`, `newerVersion`.

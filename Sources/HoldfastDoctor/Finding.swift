@@ -44,7 +44,7 @@ package struct Finding: Sendable, Hashable {
     package let state: State
     /// What it proves or protects where it is used; nil for parts that prove nothing.
     package let assurance: Assurance?
-    /// What was found. A face puts it into its own words.
+    /// What was found. A user interface puts it into its own words.
     package let evidence: Evidence
 
     init(_ part: Part, _ state: State, _ evidence: Evidence, gives assurance: Assurance? = nil) {
@@ -56,7 +56,7 @@ package struct Finding: Sendable, Hashable {
 }
 
 extension Finding {
-    /// Whether something can be done about what was found. What to do is told by the face that shows it.
+    /// Whether something can be done about what was found. What to do is told by the user interface that shows it.
     package var canBeImproved: Bool {
         switch evidence {
         case .silent: part != .memory

@@ -87,7 +87,7 @@ struct KeyChainFolder {
     /// Takes the folder for this process.
     /// - Throws: ``UsageError`` when another process has it.
     static func lock(_ folder: String, waits: Bool) throws(UsageError) -> OwnedDescriptor {
-        do throws(SystemError) { return try FolderLock.take(folder, waits: waits) } catch {
+        do throws(SystemError) { return try FolderLock.acquire(folder, waits: waits) } catch {
             guard error.number == EWOULDBLOCK else { throw UsageError("\(folder): \(error)", mayPass: true) }
             throw UsageError("\(folder): another process has this key chain", mayPass: true)
         }

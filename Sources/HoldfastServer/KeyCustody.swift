@@ -102,14 +102,14 @@ final class KeyCustody: Sendable {
             if let known, !takesNewKeys, let problem = Problem(keys.standing(to: known), file.path) { throw problem }
             if try store.setKeyMark(own, over: known) { return }
             known = try store.keyMark()
-            try takeOver(file)
+            try adopt(file)
         }
     }
 
     /// Reads the file again when it has changed.
     /// - Returns: False when it is gone.
     @discardableResult
-    private func takeOver(_ file: KeyFile) throws -> Bool {
+    private func adopt(_ file: KeyFile) throws -> Bool {
         guard let found = file.version else { return false }
         // A chip is not asked again for what has not changed.
         guard version.withLock({ $0 != found }) else { return true }
@@ -131,7 +131,7 @@ final class KeyCustody: Sendable {
         do {
             // In the order of `claim`.
             let mark = try store.keyMark()
-            guard try takeOver(file) else { return "\(file.path) is gone" }
+            guard try adopt(file) else { return "\(file.path) is gone" }
             guard let mark else { throw Problem.foreign(file.path) }
             let standing = keys.standing(to: mark)
             if let problem = Problem(standing, file.path) { throw problem }

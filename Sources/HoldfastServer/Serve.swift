@@ -27,7 +27,8 @@ extension ServerCommand {
             ServerOptions.keysFile.option,
             ServerOptions.keysIn.option,
             ServerOptions.newKeys.option,
-            ServerOptions.attributes.option, ServerOptions.access.option, ServerOptions.refresh.option, ServerOptions.challenge.option,
+            ServerOptions.attributes.option, ServerOptions.access.option, ServerOptions.refresh.option,
+            ServerOptions.challenge.option,
             ServerOptions.accessWindow.option, ServerOptions.addressRate.option,
             ServerOptions.creationRate.option, ServerOptions.challengeRate.option, ServerOptions.rotateKeys.option,
             ServerOptions.publish.option, ServerOptions.hsm.option, ServerOptions.hsmToken.option,
@@ -176,7 +177,7 @@ struct Serve {
         } catch {
             conditions.fail("key rotation", OperatorAdvice.line(for: error))
         }
-        if let key = custody.keys.auditKeys.last { audit?.take(key) }
+        if let key = custody.keys.auditKeys.last { audit?.adopt(key) }
         estimate.renew()
     }
 
@@ -195,7 +196,7 @@ struct Serve {
             if isNew { try front.renew(new.front) }
             log.adjust(FrontOptions.logLevel(arguments))
             service.adjust(new.rates, new.metricsAccess)
-            current.take(new)
+            current.reload(new)
             let fixed = Reloadable.fixed.filter { before.arguments.values(of: $0) != arguments.values(of: $0) }
             log.write(.notice, "reloaded", ["connections": isNew ? "renewed" : "kept"])
             guard !fixed.isEmpty else { return }

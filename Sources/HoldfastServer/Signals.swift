@@ -66,7 +66,7 @@ final class Reloadable: Sendable {
     var attributes: ApplicationData { state.withLock { $0.settings.attributes } }
     var certificate: CertificateDates? { state.withLock { $0.certificate } }
 
-    func take(_ settings: ServeSettings) { state.withLock { $0 = State(settings) } }
+    func reload(_ settings: ServeSettings) { state.withLock { $0 = State(settings) } }
 
     /// Options of `serve` that a reload takes over.
     private static let taken = [

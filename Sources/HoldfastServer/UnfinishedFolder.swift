@@ -23,7 +23,7 @@ final class UnfinishedFolder: Sendable {
         guard status.st_mode & mode_t(S_IFMT) == mode_t(S_IFDIR), status.st_uid == geteuid() else {
             throw UsageError("\(path) is in the way; move it away first")
         }
-        do throws(SystemError) { lock = try FolderLock.take(path, waits: false) } catch {
+        do throws(SystemError) { lock = try FolderLock.acquire(path, waits: false) } catch {
             guard error.number == EWOULDBLOCK else { throw UsageError("\(path): \(error)", mayPass: true) }
             throw UsageError("\(path): another process is at it", mayPass: true)
         }

@@ -70,7 +70,7 @@ extension Vault {
         }
         guard !isDamaged else { return }
         tidyLogKeys(keys)
-        takeInOpenItems()
+        adoptOpenItems()
     }
 
     /// What needs the header's lock, which is let go of again.

@@ -125,7 +125,7 @@ extension Vault {
         }
         try install(open(locked.header, master: master, proving: .keyBound), noting: success)
         if hadPIN { log.append(.pinSet(isThere: false)) }
-        takeInOpenItems()
+        adoptOpenItems()
         return Recovery(
             headerWasAltered: isAltered, hardwareWasDropped: made.isDropped, pinWasRemoved: hadPIN, asksNow: false)
     }
@@ -230,7 +230,7 @@ extension Vault {
         // A process that was unlocked before could continue to write under keys that the old header opens, so it is
         // locked out from here on. The rekey itself is done; should this fail, finishRekey begins with it again.
         beginRekey()
-        takeInOpenItems()
+        adoptOpenItems()
     }
 
     /// Locks out processes that have the keys of before.
@@ -283,7 +283,7 @@ extension Vault {
     /// to it any more: the first check has put the new one in its place.
     private func drainOpenItems() throws(VaultError) {
         repeat {
-            takeInOpenItems()
+            adoptOpenItems()
             if let problem = open.lastMigration?.problem { throw problem }
         } while open.lastMigration?.left ?? 0 > 0
     }
@@ -367,7 +367,7 @@ extension Vault {
         let present = try UnlockedKeys(
             header: header, headerKeys: keys.headerKeys.copy(),
             keybag: Keybag(opened: keys.headerKeys.openKeybag(of: header)), admission: keys.admission)
-        try log.takeUpNewKeys(logBegin(present, refused: 0, unsettled: 0))
+        try log.switchToNewKeys(logBegin(present, refused: 0, unsettled: 0))
         let needed = KeysInUse(log: log.epochsInUse(), identity: try epochsOfIdentity(present.keybag))
         let fewer = try forget(in: &locked, present.keybag, present, but: needed)
         gate.replace(vault, with: try UnlockedVault(fewer, in: home))

@@ -71,7 +71,7 @@ extension Vault {
         let locked = try LockedHeader(in: home)
         let keys = try HeaderKeys(master: master, vault: locked.header.vault)
         guard keys.authenticates(locked.header) else { throw .movedElsewhere }
-        guard ChangeNeed(ChangeNeed.Facts(locked.header, canAskOwner: canAskOwner)).ways.contains(way) else {
+        guard RequiredProof(RequiredProof.Facts(locked.header, canAskOwner: canAskOwner)).ways.contains(way) else {
             throw .proofTooWeak
         }
         let standing = standing(of: locked.header, [keys.noteKey])

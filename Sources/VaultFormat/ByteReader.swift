@@ -22,7 +22,7 @@ struct ByteReader {
         return value
     }
 
-    mutating func take(_ count: Int) throws(FormatError) -> [UInt8] {
+    mutating func bytes(_ count: Int) throws(FormatError) -> [UInt8] {
         guard count >= 0, remaining >= count else { throw .wrongSize }
         defer { position += count }
         return Array(bytes[position..<position + count])
@@ -32,7 +32,7 @@ struct ByteReader {
     mutating func counted(limit: Int, _ field: StaticField) throws(FormatError) -> [UInt8] {
         let count = Int(try integer(UInt16.self))
         guard count <= limit else { throw .invalid(field: field) }
-        return try take(count)
+        return try bytes(count)
     }
 
     /// Everything left must be zero: what no version writes, no version ignores.

@@ -33,7 +33,7 @@ package struct JSONReader {
         while let byte = next, [0x20, 0x09, 0x0A, 0x0D].contains(byte) { position += 1 }
     }
 
-    private mutating func take(_ byte: UInt8) -> Bool {
+    private mutating func consume(_ byte: UInt8) -> Bool {
         guard next == byte else { return false }
         position += 1
         return true
@@ -53,7 +53,7 @@ package struct JSONReader {
     }
 
     private mutating func word(_ word: StaticString, _ value: JSONValue) throws(Failure) -> JSONValue {
-        for byte in word.description.utf8 { guard take(byte) else { throw failure } }
+        for byte in word.description.utf8 { guard consume(byte) else { throw failure } }
         return value
     }
 
@@ -62,16 +62,16 @@ package struct JSONReader {
         var members: [JSONValue.Member] = []
         var keys: Set<[UInt8]> = []
         skipSpace()
-        while !take(UInt8(ascii: "}")) {
+        while !consume(UInt8(ascii: "}")) {
             if !members.isEmpty {
-                guard take(UInt8(ascii: ",")) else { throw failure }
+                guard consume(UInt8(ascii: ",")) else { throw failure }
                 skipSpace()
             }
             let start = position
             let key = try text()
             guard keys.insert(Array(key.utf8)).inserted else { throw Failure(offset: start, doubledKey: key) }
             skipSpace()
-            guard take(UInt8(ascii: ":")) else { throw failure }
+            guard consume(UInt8(ascii: ":")) else { throw failure }
             members.append(JSONValue.Member(key, try value()))
             skipSpace()
         }
@@ -83,8 +83,8 @@ package struct JSONReader {
         try enter()
         var values: [JSONValue] = []
         skipSpace()
-        while !take(UInt8(ascii: "]")) {
-            if !values.isEmpty { guard take(UInt8(ascii: ",")) else { throw failure } }
+        while !consume(UInt8(ascii: "]")) {
+            if !values.isEmpty { guard consume(UInt8(ascii: ",")) else { throw failure } }
             values.append(try value())
             skipSpace()
         }
@@ -100,17 +100,17 @@ package struct JSONReader {
 
     private mutating func number() throws(Failure) -> JSONValue {
         let start = position
-        _ = take(UInt8(ascii: "-"))
+        _ = consume(UInt8(ascii: "-"))
         let leadingZero = next == UInt8(ascii: "0")
         guard let count = digits(), !leadingZero || count == 1 else { throw failure }
         var isWhole = true
-        if take(UInt8(ascii: ".")) {
+        if consume(UInt8(ascii: ".")) {
             isWhole = false
             guard digits() != nil else { throw failure }
         }
-        if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
+        if consume(UInt8(ascii: "e")) || consume(UInt8(ascii: "E")) {
             isWhole = false
-            if !take(UInt8(ascii: "+")) { _ = take(UInt8(ascii: "-")) }
+            if !consume(UInt8(ascii: "+")) { _ = consume(UInt8(ascii: "-")) }
             guard digits() != nil else { throw failure }
         }
         guard isWhole, let integer = Int(String(decoding: bytes[start..<position], as: UTF8.self)) else {
@@ -130,9 +130,9 @@ package struct JSONReader {
 extension JSONReader {
     private mutating func text() throws(Failure) -> String {
         let start = position
-        guard take(UInt8(ascii: "\"")) else { throw failure }
+        guard consume(UInt8(ascii: "\"")) else { throw failure }
         var content: [UInt8] = []
-        while !take(UInt8(ascii: "\"")) {
+        while !consume(UInt8(ascii: "\"")) {
             guard let byte = next, byte >= 0x20 else { throw failure }
             position += 1
             if byte == UInt8(ascii: "\\") { content += try escaped() } else { content.append(byte) }
@@ -160,7 +160,7 @@ extension JSONReader {
     private mutating func unicode() throws(Failure) -> [UInt8] {
         var value = try fourDigits()
         if (0xD800...0xDBFF).contains(value) {
-            guard take(UInt8(ascii: "\\")), take(UInt8(ascii: "u")) else { throw failure }
+            guard consume(UInt8(ascii: "\\")), consume(UInt8(ascii: "u")) else { throw failure }
             let low = try fourDigits()
             guard (0xDC00...0xDFFF).contains(low) else { throw failure }
             value = 0x10000 + (value - 0xD800) << 10 + (low - 0xDC00)

@@ -59,17 +59,17 @@ package struct LedgerSector: Sendable, Hashable {
             throw .checksumMismatch
         }
         var reader = ByteReader(bytes, 0..<covered)
-        guard try reader.take(8) == LedgerSector.magic else { throw .wrongMagic }
+        guard try reader.bytes(8) == LedgerSector.magic else { throw .wrongMagic }
         let version = try reader.integer(UInt32.self)
         guard version == LedgerSector.version else { throw .newerVersion(version) }
-        guard let id = VaultID(bytes: try reader.take(16)) else { throw .wrongSize }
+        guard let id = VaultID(bytes: try reader.bytes(16)) else { throw .wrongSize }
         vault = id
         sequence = try reader.integer(UInt64.self)
         spent = try reader.integer(UInt32.self)
         refused = try reader.integer(UInt32.self)
         delay = try reader.integer(UInt64.self)
         delayStart = try reader.integer(UInt64.self)
-        bootID = try reader.take(16)
+        bootID = try reader.bytes(16)
         try reader.expectZeros("ledger padding")
         // Counts that no use reaches come from elsewhere; they must not overflow ours.
         guard refused <= spent, spent < 1 << 20, sequence < 1 << 62, delay <= 3_600_000 else {

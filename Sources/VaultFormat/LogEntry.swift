@@ -25,7 +25,7 @@ package struct LogMoment: Sendable, Hashable {
 
     init(reading reader: inout ByteReader) throws(FormatError) {
         time = Int64(bitPattern: try reader.integer(UInt64.self))
-        bootID = try reader.take(16)
+        bootID = try reader.bytes(16)
         bootMilliseconds = try reader.integer(UInt64.self)
     }
 }

@@ -90,7 +90,7 @@ extension ByteReader {
     /// One byte that says whether there is one, then chain and index.
     mutating func logLink() throws(FormatError) -> LogLink? {
         let isPresent = try flag()
-        guard let chain = LogChain(bytes: try take(16)) else { throw .wrongSize }
+        guard let chain = LogChain(bytes: try bytes(16)) else { throw .wrongSize }
         let first = try integer(UInt64.self)
         guard isPresent || chain == .none && first == 0, first < LogFormat.mostEntries else {
             throw .invalid(field: "log link")

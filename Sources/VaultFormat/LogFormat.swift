@@ -104,13 +104,13 @@ package struct LogFront: Sendable, Hashable {
         guard bytes.count == LogFormat.slotSize else { throw .wrongSize }
         let covered = LogFormat.slotSize - LogFormat.checksumSize
         var reader = ByteReader(bytes, 0..<covered)
-        guard try reader.take(8) == LogFront.magic else { throw .wrongMagic }
+        guard try reader.bytes(8) == LogFront.magic else { throw .wrongMagic }
         guard unsafe checksum(bytes.span.bytes.extracting(0..<covered)) == Array(bytes[covered...]) else {
             throw .checksumMismatch
         }
         let version = try reader.integer(UInt32.self)
         guard version == LogFormat.version else { throw .newerVersion(version) }
-        guard let vault = VaultID(bytes: try reader.take(16)), let chain = LogChain(bytes: try reader.take(16)) else {
+        guard let vault = VaultID(bytes: try reader.bytes(16)), let chain = LogChain(bytes: try reader.bytes(16)) else {
             throw .wrongSize
         }
         self.vault = vault

@@ -337,7 +337,7 @@ extension LogRestart {
         found = try reader.integer(UInt64.self)
         refused = try reader.integer(UInt32.self)
         unsettled = try reader.integer(UInt32.self)
-        digest = try reader.take(32)
+        digest = try reader.bytes(32)
         guard reason == .newKeys || digest == LogRestart.noDigest else { throw .invalid(field: "log digest") }
     }
 }

@@ -123,13 +123,13 @@ package struct LogState: Sendable, Hashable {
         let sum = LogState.array(bytes, LogState.coveredSize..<LogState.size)
         guard checksum(bytes.extracting(0..<LogState.coveredSize)) == sum else { throw .checksumMismatch }
         var front = ByteReader(LogState.array(bytes, 0..<LogState.keyRange.lowerBound))
-        guard try front.take(8) == LogState.magic else { throw .wrongMagic }
+        guard try front.bytes(8) == LogState.magic else { throw .wrongMagic }
         let version = try front.integer(UInt32.self)
         guard version == LogFormat.version else { throw .newerVersion(version) }
         guard let kind = Kind(rawValue: UInt8(clamping: try front.integer(UInt32.self))) else {
             throw .invalid(field: "log state kind")
         }
-        guard let vault = VaultID(bytes: try front.take(16)), let chain = LogChain(bytes: try front.take(16)) else {
+        guard let vault = VaultID(bytes: try front.bytes(16)), let chain = LogChain(bytes: try front.bytes(16)) else {
             throw .wrongSize
         }
         self.kind = kind
@@ -141,10 +141,10 @@ package struct LogState: Sendable, Hashable {
             throw .invalid(field: "log state index")
         }
         var back = ByteReader(LogState.array(bytes, LogState.keyRange.upperBound..<LogState.coveredSize))
-        tail = try back.take(LogFormat.tagSize)
-        bootID = try back.take(16)
+        tail = try back.bytes(LogFormat.tagSize)
+        bootID = try back.bytes(16)
         run = try LogState.readRun(&back)
-        if run == nil, try back.take(LogState.runSize).contains(where: { $0 != 0 }) {
+        if run == nil, try back.bytes(LogState.runSize).contains(where: { $0 != 0 }) {
             throw .invalid(field: "log state padding")
         }
         recipient = try LogState.readRecipient(&back)
@@ -160,7 +160,7 @@ package struct LogState: Sendable, Hashable {
 
     /// Nil for zeros.
     private static func readRecipient(_ reader: inout ByteReader) throws(FormatError) -> Recipient? {
-        let found = Recipient(epoch: try reader.integer(UInt32.self), point: try reader.take(LogFormat.pointSize))
+        let found = Recipient(epoch: try reader.integer(UInt32.self), point: try reader.bytes(LogFormat.pointSize))
         if found.epoch == 0 && found.point.allSatisfy({ $0 == 0 }) { return nil }
         guard found.epoch > 0, [2, 3].contains(found.point[0]) else { throw .invalid(field: "log state key") }
         return found

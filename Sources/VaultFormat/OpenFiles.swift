@@ -127,20 +127,20 @@ package struct OpenPublicKeyFile: Sendable, Hashable {
     package init(parsing bytes: [UInt8], checksum: (RawSpan) -> [UInt8]) throws(FormatError) {
         guard bytes.count == OpenPublicKeyFile.size else { throw .wrongSize }
         var reader = ByteReader(bytes)
-        guard try reader.take(8) == OpenPublicKeyFile.magic else { throw .wrongMagic }
+        guard try reader.bytes(8) == OpenPublicKeyFile.magic else { throw .wrongMagic }
         let sum = unsafe checksum(bytes.span.bytes.extracting(0..<OpenPublicKeyFile.checksumOffset))
         guard Array(bytes[OpenPublicKeyFile.checksumOffset...]) == sum else { throw .checksumMismatch }
         let version = try reader.integer(UInt32.self)
         guard version <= OpenPublicKeyFile.version else { throw .newerVersion(version) }
-        guard version == OpenPublicKeyFile.version, let vault = VaultID(bytes: try reader.take(16)) else {
+        guard version == OpenPublicKeyFile.version, let vault = VaultID(bytes: try reader.bytes(16)) else {
             throw .invalid(field: "public key")
         }
         self.vault = vault
         epoch = try reader.integer(UInt32.self)
-        point = try reader.take(33)
-        guard try reader.take(3) == [0, 0, 0] else { throw .invalid(field: "public key") }
-        tag = try reader.take(OpenPublicKeyFile.tagSize)
-        guard try reader.take(OpenPublicKeyFile.checksumOffset - 100).allSatisfy({ $0 == 0 }) else {
+        point = try reader.bytes(33)
+        guard try reader.bytes(3) == [0, 0, 0] else { throw .invalid(field: "public key") }
+        tag = try reader.bytes(OpenPublicKeyFile.tagSize)
+        guard try reader.bytes(OpenPublicKeyFile.checksumOffset - 100).allSatisfy({ $0 == 0 }) else {
             throw .invalid(field: "public key")
         }
     }

@@ -1,4 +1,4 @@
-// What a confirmation of the device's owner says on its way to a face, in this process or through the agent.
+// What a confirmation of the device's owner says on its way to a user interface, in this process or through the agent.
 
 /// What a sensor has to say while it looks. The number is the one in the agent's messages.
 public enum OwnerGuidance: UInt8, Sendable, Hashable, CaseIterable {

@@ -171,9 +171,9 @@ extension SecurityEvent {
         } else if let change = LogSelfDestruct(rawValue: code) {
             self = .selfDestruct(change)
         } else if let change = LogDeviceChange(rawValue: code) {
-            self = .device(change, digest: try reader.take(32))
+            self = .device(change, digest: try reader.bytes(32))
         } else if let change = LogIdentityChange(rawValue: code) {
-            self = .identity(change, digest: try reader.take(32))
+            self = .identity(change, digest: try reader.bytes(32))
         } else {
             throw .invalid(field: "log event")
         }

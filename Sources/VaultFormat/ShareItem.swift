@@ -85,15 +85,15 @@ package struct ShareItem: Sendable, Hashable {
     /// Reads ``encoded``, and nothing else.
     package init(_ store: KeyStoreKind, parsing bytes: [UInt8]) throws(FormatError) {
         var reader = ByteReader(bytes)
-        guard let vault = VaultID(bytes: try reader.take(16)),
-            let name = ShareName(vault: vault, nonce: try reader.take(ShareName.nonceSize))
+        guard let vault = VaultID(bytes: try reader.bytes(16)),
+            let name = ShareName(vault: vault, nonce: try reader.bytes(ShareName.nonceSize))
         else { throw .wrongSize }
         self.name = name
         if store == .tpm {
             let handle = try reader.integer(UInt32.self)
             let index = try reader.counted(limit: ShareItem.indexNameSize, "share's index")
             guard index.count == ShareItem.indexNameSize else { throw .invalid(field: "share's index") }
-            let authorisation = try reader.take(ShareItem.authorisationSize)
+            let authorisation = try reader.bytes(ShareItem.authorisationSize)
             place = .index(Index(handle: handle, name: index, authorisation: authorisation))
         } else {
             let backend = try reader.counted(limit: ShareItem.maximumBackend, "share's backend")

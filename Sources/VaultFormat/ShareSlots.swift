@@ -61,7 +61,7 @@ package struct OwnerSlotData: Sendable, Hashable {
         guard let store = KeyStoreKind(rawValue: try reader.integer(UInt8.self)) else {
             throw .invalid(field: "owner slot")
         }
-        secret = try reader.take(OwnerSlotData.secretSize)
+        secret = try reader.bytes(OwnerSlotData.secretSize)
         let lines = try reader.counted(limit: OwnerSlotData.maximumEnrollment, "owner slot")
         guard let text = String(validating: lines, as: UTF8.self) else { throw .invalid(field: "owner slot") }
         enrollment = text

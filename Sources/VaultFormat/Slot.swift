@@ -99,12 +99,12 @@ package struct Slot: Sendable, Hashable {
         case 1: derivation = DerivationParameters(passes: passes, memoryKiB: memory, lanes: lanes)
         default: throw .invalid(field: "slot derivation")
         }
-        salt = try reader.take(Slot.saltSize)
+        salt = try reader.bytes(Slot.saltSize)
         hardwareName = try reader.counted(limit: Slot.maximumHardwareName, "slot hardware name")
         kindData = try reader.counted(limit: Slot.maximumExtension, "slot data")
-        commitment = try reader.take(Slot.commitmentSize)
-        nonce = try reader.take(12)
-        wrappedKey = try reader.take(48)
+        commitment = try reader.bytes(Slot.commitmentSize)
+        nonce = try reader.bytes(12)
+        wrappedKey = try reader.bytes(48)
         try reader.expectEnd()
         try checkShape()
     }

@@ -50,7 +50,7 @@ package struct WipeJournal: Sendable, Hashable {
         var reader = ByteReader(bytes, WipeJournal.magic.count..<covered)
         let version = try reader.integer(UInt32.self)
         guard version == WipeJournal.version else { throw .newerVersion(version) }
-        guard let id = VaultID(bytes: try reader.take(16)) else { throw .wrongSize }
+        guard let id = VaultID(bytes: try reader.bytes(16)) else { throw .wrongSize }
         vault = id
         sequence = try reader.integer(UInt64.self)
         guard sequence < 1 << 62 else { throw .invalid(field: "journal sequence") }

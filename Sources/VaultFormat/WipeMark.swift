@@ -71,7 +71,7 @@ package struct WipeMark: Sendable, Hashable {
         let version = try reader.integer(UInt32.self)
         guard version <= WipeMark.version else { throw .newerVersion(version) }
         guard version == WipeMark.version else { throw .invalid(field: "mark version") }
-        guard let id = VaultID(bytes: try reader.take(16)) else { throw .wrongSize }
+        guard let id = VaultID(bytes: try reader.bytes(16)) else { throw .wrongSize }
         vault = id
         guard let cause = WipeCause(rawValue: try reader.integer(UInt8.self)) else {
             throw .invalid(field: "mark cause")
@@ -79,7 +79,7 @@ package struct WipeMark: Sendable, Hashable {
         self.cause = cause
         begun = try reader.integer(UInt64.self)
         guard begun < 1 << 53 else { throw .invalid(field: "mark time") }
-        tag = try reader.take(WipeMark.tagSize)
+        tag = try reader.bytes(WipeMark.tagSize)
         try reader.expectZeros("mark padding")
     }
 }

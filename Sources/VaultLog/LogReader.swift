@@ -56,7 +56,7 @@ struct LogReader {
         while offset < bytes.byteCount {
             try mayGoOn()
             if proves(bytes, at: offset, index: end, key) {
-                try take(bytes.extracting(offset..<offset + LogFormat.slotSize), &key)
+                try read(bytes.extracting(offset..<offset + LogFormat.slotSize), &key)
                 offset += LogFormat.slotSize
             } else if let place = try findNext(bytes, from: offset, key, mayGoOn) {
                 report(place, from: offset)
@@ -70,7 +70,7 @@ struct LogReader {
         }
     }
 
-    private mutating func take(_ slot: RawSpan, _ key: inout LogKey) throws(VaultError) {
+    private mutating func read(_ slot: RawSpan, _ key: inout LogKey) throws(VaultError) {
         if let entry = keys.open(slot, at: end, chain: front.chain) {
             entries.append((end, entry))
         } else {

@@ -87,7 +87,7 @@ struct LogSession: ~Copyable {
     /// Makes the log ready for the next entry. What is not as the last writer left it goes into a segment that is set
     /// aside, and the first entry of the new one says so.
     mutating func reconcile(at moment: LogMoment) throws(VaultError) {
-        try LogSegment.takeUp(in: home, for: state)
+        try LogSegment.resume(in: home, for: state)
         let known = state.next
         if let alteration = try findAlteration() {
             return try beginSegment(.altered(alteration), at: moment)

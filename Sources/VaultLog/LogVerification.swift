@@ -67,20 +67,20 @@ private struct LogVerification {
     /// - Parameter old: The bytes of the previous segment.
     mutating func read(_ newest: LogReader?, _ previous: LogReader?, _ old: [UInt8]) {
         guard let newest else {
-            if let previous { take(previous) }
+            if let previous { verify(previous) }
             return find(.missing, at: state?.first ?? 0, "the newest part of the log is not there")
         }
         let kept = previous.flatMap { isExpected($0, before: newest) ? $0 : nil }
-        if let kept { take(kept) }
+        if let kept { verify(kept) }
         checkSeam(newest, kept)
         if let kept { checkDigest(newest, kept, old) }
-        take(newest)
+        verify(newest)
         if state == nil {
             find(.state, at: newest.end, "the log's state is lost, so that entries cut off at its end are not noticed")
         }
     }
 
-    private mutating func take(_ segment: LogReader) {
+    private mutating func verify(_ segment: LogReader) {
         report.findings += segment.findings
         for (index, entry) in segment.entries {
             judge(index, entry.event)

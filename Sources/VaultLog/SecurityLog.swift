@@ -143,7 +143,7 @@ package final class SecurityLog: Sendable {
                 try session.reconcile(at: moment)
                 return session
             }
-            return try goOn(session, file, begin, at: moment)
+            return try resume(session, file, begin, at: moment)
         }
         guard let begin else { throw .logLost }
         return try restart(file, begin, at: moment)
@@ -151,7 +151,7 @@ package final class SecurityLog: Sendable {
 
     /// Continues only if an unlocked vault can prove that the chain is its own: the state itself is unauthenticated.
     /// From here on entries are sealed to the newest log key.
-    private func goOn(
+    private func resume(
         _ session: consuming LogSession, _ file: LogStateFile, _ begin: Begin, at moment: LogMoment
     ) throws(VaultError) -> LogSession {
         var session = session
@@ -220,7 +220,7 @@ extension SecurityLog {
 
     /// Makes the log continue under the newest keys.
     /// - Throws: What kept it from that: the older keys must not be forgotten yet.
-    package func takeUpNewKeys(_ begin: Begin) throws(VaultError) {
+    package func switchToNewKeys(_ begin: Begin) throws(VaultError) {
         let session = try open(at: now, begin: begin)
         if let failure = session.stateFailure { throw failure }
     }

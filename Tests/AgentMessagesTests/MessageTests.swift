@@ -14,7 +14,7 @@ import VaultFormat
         #expect(Set(Request.numbers).count == Request.numbers.count)
     }
 
-    private static let path = RecordPath(collection: "logins", name: "mail \u{e9}")!
+    private static let path = RecordName(collection: "logins", name: "mail \u{e9}")!
 
     private static let key = TrashKey(collection: "logins", id: [UInt8](1...16))!
 
@@ -43,12 +43,12 @@ import VaultFormat
         (.owner(.confirm(.biometrics, idle: nil, timeout: nil)), 0),
         (.owner(.confirm(.devicePasscode, idle: 60, timeout: .max)), 0), (.owner(.answer(secret: 0..<1024)), 1024),
         (.owner(.cancel), 0),
-        (.records(.move(path, to: RecordPath(collection: "", name: "n")!)), 0),
-        (.records(.copy(RecordPath(collection: "c", name: "n")!, to: path)), 0),
+        (.records(.move(path, to: RecordName(collection: "", name: "n")!)), 0),
+        (.records(.copy(RecordName(collection: "c", name: "n")!, to: path)), 0),
         (.records(.find("", collection: nil)), 0),
         (.programs(.credential(.store, collection: "git", attributes: 6..<11)), 5), (.programs(.serveSSH), 0),
         (.programs(.serveSecrets), 0),
-        (.programs(.importSSH(RecordPath(collection: "c", name: "n")!, key: 6..<8)), 2),
+        (.programs(.importSSH(RecordName(collection: "c", name: "n")!, key: 6..<8)), 2),
         (.records(.value(path, label: nil)), 0),
         (.records(.value(path, label: "user name")), 0),
         (.records(.find("mail #work \u{e9}", collection: "")), 0), (.records(.find("x", collection: "logins")), 0),
@@ -286,11 +286,11 @@ import VaultFormat
                 try parseRequest(Frame.bytes(kind: kind, bodySize: body.count) + body)
             }
         }
-        #expect(RecordPath(collection: "", name: "") == nil)
+        #expect(RecordName(collection: "", name: "") == nil)
         #expect(EntryFolder(first: String(repeating: "c", count: 256), rest: "") == nil)
         #expect(FolderCall(.adopt, digest: [1]) == nil)
-        #expect(RecordPath(collection: String(repeating: "c", count: 256), name: "n") == nil)
-        #expect(RecordPath(collection: "", name: String(repeating: "n", count: 1025)) == nil)
+        #expect(RecordName(collection: String(repeating: "c", count: 256), name: "n") == nil)
+        #expect(RecordName(collection: "", name: String(repeating: "n", count: 1025)) == nil)
     }
 
     @Test func texts() throws {
@@ -299,8 +299,8 @@ import VaultFormat
             throw MessageError.truncated
         }
         #expect(failure.reason == String(repeating: "\u{20ac}", count: 682))
-        let composed = RecordPath(collection: "", name: "\u{e9}")
-        #expect(composed != RecordPath(collection: "", name: "e\u{301}"))
+        let composed = RecordName(collection: "", name: "\u{e9}")
+        #expect(composed != RecordName(collection: "", name: "e\u{301}"))
     }
 
     /// Random bytes behind a right frame: a message or an error, and what is a message has one form only.

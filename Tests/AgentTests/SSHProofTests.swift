@@ -1,6 +1,6 @@
 import Cryptography
-import FaceMessages
-import Faces
+import ProgramProtocols
+import ProgramAccess
 import SecretMemory
 import TestSupport
 import Testing

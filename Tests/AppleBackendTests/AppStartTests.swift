@@ -89,7 +89,7 @@ extension AppleBackends {
 
         @Test(arguments: [true, false])
         func `the folder is in the system's backups, and left out where the app wants that`(_ isIn: Bool) async throws {
-            var options = FaceModel.Options()
+            var options = AppModel.Options()
             #expect(options.isInSystemBackups)
             options.isInSystemBackups = isIn
             let seen = Mutex<[(path: String, isExcluded: Bool?, isThere: Bool)]>([])
@@ -98,7 +98,7 @@ extension AppleBackends {
                 await SystemBackups.$write.withValue({ url, values in
                     let isThere = (try? HomeDirectory(path: url.path)) != nil
                     seen.withLock { $0.append((url.path, values.isExcludedFromBackup, isThere)) }
-                }) { await FaceModel(at: path, face: "test", options).opened() }
+                }) { await AppModel(at: path, interface: "test", options).opened() }
                 #expect(seen.withLock { $0.count } == starts)
             }
             #expect(seen.withLock { $0.allSatisfy { $0.path == path && $0.isExcluded == !isIn && $0.isThere } })

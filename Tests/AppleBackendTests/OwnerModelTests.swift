@@ -12,13 +12,13 @@ extension AppleBackends {
         init() { device.reset() }
 
         /// An open vault that takes the face of its owner.
-        private func open(_ folder: ScratchFolder) async throws -> AppModels {
+        private func open(_ folder: ScratchFolder) async throws -> ReadyModels {
             var settings = VaultSettings.costsForTests()
             settings.shareStores = { .files(in: $0 + "/shares") }
             settings.armsOwner = true
             _ = try Vault.create(at: folder.path, passcode: secret("right"), settings: settings)
             let app = try HoldfastApp(vault: Vault(at: folder.path, settings: settings), isLockEnabled: true)
-            let models = AppModels(app, face: "test")
+            let models = ReadyModels(app, interface: "test")
             await models.lock.handle(.launch)
             await models.lock.handle(.didBecomeActive)
             await models.lock.unlock(.passcode, try secret("right"))
@@ -27,7 +27,7 @@ extension AppleBackends {
             return models
         }
 
-        private func enroll(_ models: AppModels, _ step: OwnerStep = .biometrics) async throws {
+        private func enroll(_ models: ReadyModels, _ step: OwnerStep = .biometrics) async throws {
             models.settings.request(.owner(step, true))
             device.with { $0.answers = [.success] }
             await models.settings.proveOwner()

@@ -317,7 +317,7 @@ import VaultStorage
             Issue.record("no agent")
             return
         }
-        let path = try #require(RecordPath(collection: "\u{0}identity", name: "credentials"))
+        let path = try #require(RecordName(collection: "\u{0}identity", name: "credentials"))
         func code(_ body: () throws -> Void) -> VaultError.Code? {
             do { try body() } catch { return (error as? VaultError)?.code }
             return nil

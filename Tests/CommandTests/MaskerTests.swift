@@ -16,7 +16,7 @@ import Testing
         for piece in pieces {
             var now: [UInt8] = []
             let bytes = Array(piece.utf8)
-            unsafe masker.take(bytes.span.bytes) { now += $0.array }
+            unsafe masker.mask(bytes.span.bytes) { now += $0.array }
             out.append(String(decoding: now, as: UTF8.self))
         }
         var rest: [UInt8] = []

@@ -138,10 +138,10 @@ package enum Moves {
             case .owner: try vault.prove(WillingOwner.release(vault.ownerKeeper))
             case .secret: try vault.prove(passcode: Known.passcode(0), spending: vault.burnAttempt())
             }
-        var wish = LevelWish(to)
+        var wish = LevelTarget(to)
         switch to {
         case .device: break
-        case .owner: wish.owner = LevelWish.Owner([.devicePasscode], enrollment: nil, try WillingOwner.anew())
+        case .owner: wish.owner = LevelTarget.Owner([.devicePasscode], enrollment: nil, try WillingOwner.anew())
         case .secret: wish.passcode = try Known.passcode(0)
         }
         try vault.change(to: wish, proving: proof)

@@ -15,7 +15,7 @@ import VaultStorage
 
     @Test(arguments: OwnerStep.allCases)
     func oneWayIsTakenAloneAndNothingIsLeftOfIt(_ step: OwnerStep) throws {
-        var policy = try rules { policy throws(VaultError) in try policy.take(step, keeps: false) }
+        var policy = try rules { policy throws(VaultError) in try policy.accept(step, keeps: false) }
         #expect(OwnerStep.allCases.filter { policy.asks(for: $0) } == [step])
         #expect(policy.fallback.rules.map(\.step) == [step.fallback, .appPasscode, .recoveryPhrase])
         #expect(policy.fallback[step.fallback]?.withinHours == 72)
@@ -26,7 +26,7 @@ import VaultStorage
     @Test func bothWaysAreTheConvenientPolicyInEitherOrder() throws {
         for steps in [OwnerStep.allCases, OwnerStep.allCases.reversed()] {
             let policy = try rules { policy throws(VaultError) in
-                for step in steps { try policy.take(step, keeps: false) }
+                for step in steps { try policy.accept(step, keeps: false) }
             }
             #expect(policy.fallback == .convenient && policy.usesBiometrics)
         }
@@ -34,8 +34,8 @@ import VaultStorage
 
     @Test func whatIsKeptStaysKeptWhenTheOtherComesAndGoes() throws {
         var policy = try rules { policy throws(VaultError) in
-            try policy.take(.devicePasscode, keeps: true)
-            try policy.take(.biometrics, keeps: false)
+            try policy.accept(.devicePasscode, keeps: true)
+            try policy.accept(.biometrics, keeps: false)
         }
         #expect(policy.fallback[.devicePasscode]?.withinHours == nil)
         #expect(policy.fallback[.biometrics]?.withinHours == 72)
@@ -47,14 +47,14 @@ import VaultStorage
 
     @Test func rulesOfTheOwnersOwnMakingKeepTheirOrder() throws {
         var policy = try rules { $0.fallback = .neverBlocks }
-        try policy.take(.biometrics, keeps: false)
+        try policy.accept(.biometrics, keeps: false)
         #expect(policy.usesBiometrics && policy.fallback == .neverBlocks)
         try policy.refuse(.biometrics)
         #expect(!policy.usesBiometrics && policy.fallback == .neverBlocks, "the switch is enough")
         try policy.refuse(.devicePasscode)
         #expect(policy.fallback[.devicePasscode] == nil && policy.fallback[.openCompartment] != nil)
         let before = policy
-        let error = #expect(throws: VaultError.self) { try policy.take(.devicePasscode, keeps: false) }
+        let error = #expect(throws: VaultError.self) { try policy.accept(.devicePasscode, keeps: false) }
         #expect(error?.code == .stepNotInPolicy && policy == before)
     }
 }

@@ -11,8 +11,8 @@ import Testing
 
     init() throws { device = try Device() }
 
-    private func stop(_ face: FaceModel) throws -> StopModel {
-        guard case .stopped(let stop) = face.phase else { throw Device.Failure.notReady }
+    private func stop(_ appModel: AppModel) throws -> StopModel {
+        guard case .stopped(let stop) = appModel.phase else { throw Device.Failure.notReady }
         return stop
     }
 
@@ -29,40 +29,40 @@ import Testing
     @Test func `a vault that is gone is said, nothing is made, and starting over is its user's word`() async throws {
         _ = try await device.models()
         try FileManager.default.moveItem(atPath: device.path, toPath: device.path + "-moved")
-        let face = await device.start()
-        let stop = try stop(face)
+        let appModel = await device.start()
+        let stop = try stop(appModel)
         #expect(stop.reason == .missing && stop.remedies == [.tryAgain, .startOver])
         #expect(!FileManager.default.fileExists(atPath: device.path))
         await stop.perform(.accept)
         await stop.perform(.tryAgain)
-        guard case .stopped(let again) = face.phase else { return #expect(Bool(false), "still gone") }
+        guard case .stopped(let again) = appModel.phase else { return #expect(Bool(false), "still gone") }
         #expect(!FileManager.default.fileExists(atPath: device.path))
         await again.perform(.startOver)
-        guard case .ready(let models) = face.phase else { return #expect(Bool(false), "\(face.phase)") }
+        guard case .ready(let models) = appModel.phase else { return #expect(Bool(false), "\(appModel.phase)") }
         #expect(models.lock.state == .unlocked)
     }
 
     @Test func `a vault that comes back is opened by trying again`() async throws {
         _ = try await device.models()
         try FileManager.default.moveItem(atPath: device.path, toPath: device.path + "-moved")
-        let face = await device.start()
+        let appModel = await device.start()
         try FileManager.default.moveItem(atPath: device.path + "-moved", toPath: device.path)
-        await (try stop(face)).perform(.tryAgain)
-        guard case .ready = face.phase else { return #expect(Bool(false), "\(face.phase)") }
+        await (try stop(appModel)).perform(.tryAgain)
+        guard case .ready = appModel.phase else { return #expect(Bool(false), "\(appModel.phase)") }
     }
 
     @Test func `a share that is lost is a lock screen that says so, and no new vault`() async throws {
         _ = try await device.models()
         device.stores = .inMemory()
-        let face = await device.start()
-        guard case .ready(let models) = face.phase else { return #expect(Bool(false), "\(face.phase)") }
+        let appModel = await device.start()
+        guard case .ready(let models) = appModel.phase else { return #expect(Bool(false), "\(appModel.phase)") }
         #expect(models.lock.isLocked && models.cover.shown == .lockScreen && !models.lock.takesSecret)
         let stop = try #require(models.lock.stop)
         #expect(stop.reason == .lost && stop.remedies == [.tryAgain, .startOver])
         await stop.perform(.tryAgain)
         #expect(models.lock.isLocked && models.lock.stop?.reason == .lost && stop.problem == .shareLost)
         await stop.perform(.startOver)
-        guard case .ready(let fresh) = face.phase else { return #expect(Bool(false), "\(face.phase)") }
+        guard case .ready(let fresh) = appModel.phase else { return #expect(Bool(false), "\(appModel.phase)") }
         #expect(fresh.lock.state == .unlocked && fresh.vault.items.isEmpty)
         #expect(try FileManager.default.contentsOfDirectory(atPath: device.path + ".before-1").contains("header"))
     }
@@ -73,8 +73,8 @@ import Testing
         var stranger = device.settings
         stranger.profile = FloorProfile("stranger")
         _ = try await HoldfastApp.start(device.path, stranger)
-        let face = await device.start()
-        guard case .ready(let models) = face.phase else { return #expect(Bool(false), "\(face.phase)") }
+        let appModel = await device.start()
+        guard case .ready(let models) = appModel.phase else { return #expect(Bool(false), "\(appModel.phase)") }
         let stop = try #require(models.lock.stop)
         #expect(stop.reason == .another && stop.remedies == [.accept, .startOver] && models.lock.isLocked)
         await stop.perform(.accept)
@@ -119,10 +119,10 @@ import Testing
     }
 
     @Test func `the assistant stays for an app that wants it`() async throws {
-        var options = FaceModel.Options()
+        var options = AppModel.Options()
         options.beginning = .assistant
-        let face = FaceModel(at: device.path, face: "test", options)
-        guard case .setup = face.phase else { return #expect(Bool(false), "\(face.phase)") }
+        let appModel = AppModel(at: device.path, interface: "test", options)
+        guard case .setup = appModel.phase else { return #expect(Bool(false), "\(appModel.phase)") }
         #expect(!FileManager.default.fileExists(atPath: device.path))
     }
 

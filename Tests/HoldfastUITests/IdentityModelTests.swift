@@ -115,7 +115,7 @@ import Testing
     @Test func theVaultsOwnPhraseIsRecognised() async throws {
         let scratch = try Scratch()
         let words = try scratch.create()
-        let models = AppModels(try scratch.app(), face: "test")
+        let models = ReadyModels(try scratch.app(), interface: "test")
         await models.lock.handle(.launch)
         await models.lock.handle(.didBecomeActive)
         await models.lock.unlock(.passcode, try secret("right"))

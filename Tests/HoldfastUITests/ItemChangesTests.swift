@@ -7,8 +7,8 @@ import Testing
 @MainActor @Suite(.patient) struct ItemChangesTests {
     private static let mail = VaultItem.ID(collection: "work", name: "mail")
 
-    /// Two items, made as a face makes them.
-    private func filled(_ scratch: Scratch) async throws -> AppModels {
+    /// Two items, made as an app makes them.
+    private func filled(_ scratch: Scratch) async throws -> ReadyModels {
         let models = try await scratch.open()
         let login = try ItemDraft(.login)
         try login.add(.text, "username", secret("ada"))

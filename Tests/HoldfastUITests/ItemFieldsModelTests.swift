@@ -7,7 +7,7 @@ import Testing
 @MainActor @Suite(.patient) struct ItemFieldsModelTests {
     private static let place = VaultItem.ID(collection: "default", name: "mail")
 
-    private func opened(_ scratch: Scratch) async throws -> AppModels {
+    private func opened(_ scratch: Scratch) async throws -> ReadyModels {
         let models = try await scratch.open()
         let items = ItemStore(models.lock.app.vault)
         var login = try Item(.login)

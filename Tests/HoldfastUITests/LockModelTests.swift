@@ -186,10 +186,10 @@ import Testing
         #expect(lock.state == .destroyed && lock.isCovered)
         await lock.unlock(.passcode, try secret("right"))
         #expect(lock.state == .destroyed)
-        var options = FaceModel.Options()
+        var options = AppModel.Options()
         options.beginning = .assistant
-        let face = FaceModel(at: scratch.path, face: "test", options)
-        guard case .destroyed(let receipt) = face.phase else { return #expect(Bool(false), "\(face.phase)") }
+        let appModel = AppModel(at: scratch.path, interface: "test", options)
+        guard case .destroyed(let receipt) = appModel.phase else { return #expect(Bool(false), "\(appModel.phase)") }
         #expect(FileManager.default.fileExists(atPath: receipt))
     }
 

@@ -132,7 +132,7 @@ import Testing
     @Test func withoutAChipNothingIsPutUnderOne() async throws {
         let scratch = try Scratch()
         let words = try scratch.create()
-        let models = AppModels(try scratch.app(), face: "test")
+        let models = ReadyModels(try scratch.app(), interface: "test")
         await models.lock.handle(.launch)
         await models.lock.handle(.didBecomeActive)
         await models.lock.unlock(.passcode, try secret("right"))
@@ -151,6 +151,6 @@ import Testing
     }
 }
 
-extension AppModels {
+extension ReadyModels {
     fileprivate var policy: VaultPolicy { get throws { try lock.app.vault.status().policy } }
 }

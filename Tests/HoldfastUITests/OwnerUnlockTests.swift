@@ -7,7 +7,7 @@ import Testing
 /// The system's owner at the lock screen.
 @MainActor @Suite(.patient) struct OwnerUnlockTests {
     /// An open vault whose rules take these ways of the owner.
-    private func open(_ scratch: Scratch, _ steps: OwnerStep...) async throws -> AppModels {
+    private func open(_ scratch: Scratch, _ steps: OwnerStep...) async throws -> ReadyModels {
         let models = try await scratch.open()
         for step in steps { try await models.enroll(step) }
         return models
@@ -141,7 +141,7 @@ import Testing
         let (scratch, sensor) = (try Scratch(), PlayedSensor(.biometrics))
         scratch.has(sensor)
         _ = try await open(scratch, .biometrics)
-        let models = AppModels(try scratch.app(), face: "test")
+        let models = ReadyModels(try scratch.app(), interface: "test")
         await models.lock.handle(.launch)
         await models.lock.handle(.didBecomeActive)
         #expect(models.lock.owner.problem == .passcodeNeeded(.start) && models.lock.owner.offers.isEmpty)
@@ -236,7 +236,7 @@ import Testing
     }
 }
 
-extension AppModels {
+extension ReadyModels {
     /// Takes a way of the owner into the rules, with the passcode.
     func enroll(_ step: OwnerStep) async throws {
         try await lock.app.lock.enrollOwner(step, passcode: try secret("right"))

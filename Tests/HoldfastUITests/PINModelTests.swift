@@ -14,14 +14,14 @@ import Testing
     }
 
     /// An open vault with a chip.
-    private func open() async throws -> AppModels {
+    private func open() async throws -> ReadyModels {
         let models = try await scratch.open()
         await models.settings.load()
         return models
     }
 
     /// A locked one with a PIN.
-    private func locked(_ pin: String = "2580") async throws -> AppModels {
+    private func locked(_ pin: String = "2580") async throws -> ReadyModels {
         let models = try await open()
         #expect(try await models.settings.setPIN(secret(pin), passcode: secret("right")) == nil)
         await models.lock.play(.forceLock)

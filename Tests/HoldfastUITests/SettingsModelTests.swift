@@ -99,7 +99,7 @@ import Testing
             await models.preferences.change { $0.clipboardSeconds = 10 }
             #expect(models.preferences.problem == .locked && models.preferences.values.clipboardSeconds == 30)
         }
-        let models = AppModels(try scratch.app(), face: "test")
+        let models = ReadyModels(try scratch.app(), interface: "test")
         await models.lock.unlock(.passcode, try secret("right"))
         await models.load()
         #expect(models.preferences.values.focusLoss == .leaves && models.preferences.values.idleSeconds == nil)

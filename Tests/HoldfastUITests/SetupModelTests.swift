@@ -110,19 +110,19 @@ import Testing
     @Test func theFaceGoesFromTheAssistantToTheModels() async throws {
         let scratch = try Scratch()
         let settings = scratch.settings
-        let face = FaceModel(at: scratch.path, face: "test") { path throws(VaultError) in
+        let appModel = AppModel(at: scratch.path, interface: "test") { path throws(VaultError) in
             try HoldfastApp(vault: Vault(at: path, settings: settings))
         }
-        guard case .setup = face.phase else { return #expect(Bool(false), "there is no vault yet") }
+        guard case .setup = appModel.phase else { return #expect(Bool(false), "there is no vault yet") }
         try scratch.create()
-        face.load()
-        guard case .ready(let models) = face.phase else { return #expect(Bool(false), "there is one now") }
+        appModel.load()
+        guard case .ready(let models) = appModel.phase else { return #expect(Bool(false), "there is one now") }
         #expect(models.lock.isLocked)
     }
 
-    @Test(arguments: [FaceModel.Ending.message, .exit])
+    @Test(arguments: [AppModel.Ending.message, .exit])
     func `a vault that was destroyed is the end, by itself and once, and takes what the app named along`(
-        _ ending: FaceModel.Ending
+        _ ending: AppModel.Ending
     ) async throws {
         let scratch = try Scratch()
         try scratch.create()
@@ -130,19 +130,19 @@ import Testing
         var settings = scratch.settings
         settings.wipeTargets = [cache]
         let (given, exits) = (settings, Exits())
-        let face = FaceModel(at: scratch.path, face: "test", ending: ending, leave: { exits.count += 1 }) {
+        let appModel = AppModel(at: scratch.path, interface: "test", ending: ending, leave: { exits.count += 1 }) {
             path throws(VaultError) in try HoldfastApp(vault: Vault(at: path, settings: given))
         }
-        guard case .ready(let models) = face.phase else { return #expect(Bool(false), "there is one") }
+        guard case .ready(let models) = appModel.phase else { return #expect(Bool(false), "there is one") }
         await models.lock.unlock(.passcode, try secret("right"))
         _ = try await models.lock.app.lock.wipe(passcode: secret("right")) { _ in }
-        await until { if case .destroyed = face.phase { true } else { false } }
+        await until { if case .destroyed = appModel.phase { true } else { false } }
         #expect(exits.count == (ending == .exit ? 1 : 0))
         #expect(cache.isGone)
-        face.noteDestroyed()
+        appModel.noteDestroyed()
         #expect(exits.count == (ending == .exit ? 1 : 0))
-        face.load()
-        guard case .destroyed = face.phase else { return #expect(Bool(false), "and stays so") }
+        appModel.load()
+        guard case .destroyed = appModel.phase else { return #expect(Bool(false), "and stays so") }
     }
 
     @Test func aFolderThatIsTakenIsLeftAlone() async throws {

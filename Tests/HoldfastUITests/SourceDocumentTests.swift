@@ -96,8 +96,8 @@ import Testing
         #expect(change.isOn && change.outcome == .done(.enable) && change.receiptKey != nil)
 
         let prompts = device.finger.prompts
-        let face = await device.start()
-        guard case .ready(let cold) = face.phase else { return #expect(Bool(false), "\(face.phase)") }
+        let appModel = await device.start()
+        guard case .ready(let cold) = appModel.phase else { return #expect(Bool(false), "\(appModel.phase)") }
         #expect(cold.lock.consequence == .destroys && cold.lock.remainingAttempts == 5, "warned before the first")
         for attempt in 1...5 {
             device.finger.plays(.noMatch)
@@ -107,7 +107,7 @@ import Testing
             if attempt < 5 { #expect(cold.lock.remainingAttempts == 5 - attempt && cold.lock.state != .destroyed) }
         }
         await until { cold.lock.state == .destroyed }
-        await until { if case .destroyed = face.phase { true } else { false } }
+        await until { if case .destroyed = appModel.phase { true } else { false } }
         #expect(cache.isGone && !FileManager.default.fileExists(atPath: device.path + "/header"))
         guard case .destroyed(let receipt) = await device.start().phase else {
             return #expect(Bool(false), "and stays so")

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 @MainActor @Suite(.patient) struct VaultModelTests {
-    private func filled(_ scratch: Scratch) async throws -> AppModels {
+    private func filled(_ scratch: Scratch) async throws -> ReadyModels {
         let models = try await scratch.open()
         for (collection, name) in [("work", "VPN"), ("work", "api token"), ("home", "Wi-Fi"), ("home", "Über")] {
             let stored = await models.vault.put(

@@ -169,10 +169,10 @@ import SystemCalls
         let reader = try vault.reader(for: "file", in: Vault.defaultCollection)
         let writer = try vault.writer(for: "new", in: Vault.defaultCollection, replacing: false)
         let piece = pattern(FileFormat.chunkSize)
-        func goOn() throws {
+        func readOn() throws {
             if isWriter { try piece.withRawSpan { try writer.append($0) } } else { try reader.next { _, _ in } }
         }
-        for _ in 0..<20 { try goOn() }
+        for _ in 0..<20 { try readOn() }
         let inside = Steps()
         let mayLeave = Steps()
         let other = GateTests.thread {
@@ -185,7 +185,7 @@ import SystemCalls
         let locker = GateTests.thread { vault.lock() }
         while vault.isUnlocked { sched_yield() }
         try vault.unlock("right")
-        #expect(errorCode { for _ in 0..<2 { try goOn() } } == .locked)
+        #expect(errorCode { for _ in 0..<2 { try readOn() } } == .locked)
         mayLeave.reach()
         other.wait(for: 1)
         locker.wait(for: 1)

@@ -51,7 +51,7 @@ import Testing
     static func served(_ user: SampleUser, _ isLockOn: Bool) async throws {
         let server = try NearServer()
         let app = try await HoldfastApp.open(NSHomeDirectory() + "/holdfast")
-        let models = AppModels(app, face: "ios") { server.model($0) }
+        let models = ReadyModels(app, interface: "ios") { server.model($0) }
         await models.lock.handle(.launch)
         user.models = models
         user.content = ["Create an account", "Open a session", "End the session", "Delete the account"]

@@ -127,8 +127,8 @@ import Testing
     static func afterwards(_ user: SampleUser) async throws {
         let running = RunningApp(AutoDestructApp())
         let screen = running.window()
-        let face = try #require(running.face)
-        await face.opened()
+        let appModel = try #require(running.appModel)
+        await appModel.opened()
         try await user.until("told", on: screen) {
             screen.has("This vault was destroyed. Its receipt is in its folder.")
         }

@@ -132,15 +132,15 @@ import UIKit
 
     @Test func `a vault that was begun anew is told of the device, and the one before is not`() async throws {
         let device = try Device()
-        let face = await device.start(.startOver)
-        guard case .ready(let first) = face.phase else { throw Device.Failure.notReady }
+        let appModel = await device.start(.startOver)
+        guard case .ready(let first) = appModel.phase else { throw Device.Failure.notReady }
         await first.load()
         try await device.turnLockOn(first)
-        let screen = Screen { FaceView(face) { models in Content(models: models) } }
+        let screen = Screen { AppView(appModel) { models in Content(models: models) } }
         try await screen.until("open") { screen.pictures(Content.secret) }
         await first.lock.play(.forceLock)
-        #expect(await face.startOver() == nil)
-        guard case .ready(let second) = face.phase, second !== first else { throw Device.Failure.notReady }
+        #expect(await appModel.startOver() == nil)
+        guard case .ready(let second) = appModel.phase, second !== first else { throw Device.Failure.notReady }
         await second.load()
         try await device.turnLockOn(second)
         try await screen.until("open") { screen.pictures(Content.secret) && second.lock.isEnabled }

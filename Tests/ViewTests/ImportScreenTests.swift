@@ -37,7 +37,7 @@ import UIKit
         """
 
     private struct Importing {
-        let models: AppModels
+        let models: ReadyModels
         let screen: Screen
         let scratch: Scratch
         let language: String

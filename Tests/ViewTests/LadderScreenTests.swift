@@ -16,16 +16,16 @@ import UIKit
 
     init() throws { device = try Device() }
 
-    private func screen(_ models: AppModels, _ language: String = "en") async throws -> Screen {
+    private func screen(_ models: ReadyModels, _ language: String = "en") async throws -> Screen {
         let screen = Screen(language: language) { Content(models: models) }
         try await screen.until("settings") { models.settings.policy != nil && models.protection.protection != nil }
         screen.finishAnimations()
         return screen
     }
 
-    @Test func `a first start shows the app, by the face's own root`() async throws {
-        let face = await device.start()
-        let screen = Screen { FaceView(face) { models in Content(models: models) } }
+    @Test func `a first start shows the app, by the app's own root`() async throws {
+        let appModel = await device.start()
+        let screen = Screen { AppView(appModel) { models in Content(models: models) } }
         try await screen.until("open") { screen.pictures(Content.secret) }
         #expect(screen.faults == [] && !screen.has("Locked"))
     }
@@ -308,8 +308,8 @@ import UIKit
     @Test func `a vault that is gone begins anew at its user's word`() async throws {
         _ = try await device.models()
         try FileManager.default.removeItem(atPath: device.path)
-        let face = await device.start()
-        let screen = Screen { FaceView(face) { models in Content(models: models) } }
+        let appModel = await device.start()
+        let screen = Screen { AppView(appModel) { models in Content(models: models) } }
         try await screen.until("missing") { screen.has("The vault is not here") }
         try screen.tap("Begin a new vault")
         try screen.tap("Begin a new vault")

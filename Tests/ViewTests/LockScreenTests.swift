@@ -12,7 +12,7 @@ import UIKit
 
 /// Content of an app that has its own lock screen.
 private struct Branded: View {
-    let models: AppModels
+    let models: ReadyModels
 
     var body: some View {
         var style = LockScreenStyle()
@@ -130,7 +130,7 @@ private struct Branded: View {
     func `the words open the vault for a new passcode too`(_ language: String) async throws {
         let scratch = try Scratch()
         let words = try scratch.create()
-        let models = AppModels(try scratch.app(), face: "test")
+        let models = ReadyModels(try scratch.app(), interface: "test")
         await models.lock.handle(.launch)
         await models.lock.handle(.didBecomeActive)
         let screen = Screen(language: language) { LockView(models.lock) }

@@ -10,7 +10,7 @@ import Testing
 /// What an app has behind its lock.
 struct Content: View {
     static let secret = "a private note"
-    let models: AppModels
+    let models: ReadyModels
     @State private var note = Content.secret
 
     var body: some View {
@@ -43,7 +43,7 @@ extension Screen {
 /// An open app on a device with a face and a passcode, in front of its user.
 @MainActor
 struct OpenApp {
-    let models: AppModels
+    let models: ReadyModels
     let screen: Screen
     let scratch: Scratch
 

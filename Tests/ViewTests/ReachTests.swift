@@ -9,7 +9,7 @@ import UIKit
 
 /// Content with a field, and a button that has a shortcut.
 private struct Desk: View {
-    let models: AppModels
+    let models: ReadyModels
     let struck: @MainActor () -> Void
     @State private var note = Content.secret
     @State private var shows = false
@@ -36,7 +36,7 @@ private struct Desk: View {
 
 /// A sheet of the app's own.
 private struct Sheet: View {
-    let models: AppModels
+    let models: ReadyModels
     let struck: @MainActor () -> Void
     @State private var draft = "a draft"
 
@@ -58,14 +58,14 @@ private struct Sheet: View {
 @MainActor @Suite(.serialized, .patient) struct ReachTests {
     enum Leaving: CaseIterable { case interrupted, recorded, locked }
 
-    private func desk(_ models: AppModels, _ struck: @escaping @MainActor () -> Void) async throws -> Screen {
+    private func desk(_ models: ReadyModels, _ struck: @escaping @MainActor () -> Void) async throws -> Screen {
         let screen = Screen { Desk(models: models, struck: struck) }
         try await screen.until("open") { models.cover.shown == .nothing }
         screen.finishAnimations()
         return screen
     }
 
-    private func leave(_ screen: Screen, _ models: AppModels, _ way: Leaving) async throws {
+    private func leave(_ screen: Screen, _ models: ReadyModels, _ way: Leaving) async throws {
         switch way {
         case .interrupted: screen.phase = .inactive
         case .recorded: screen.isCaptured = true

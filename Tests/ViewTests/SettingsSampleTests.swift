@@ -87,15 +87,15 @@ import UIKit
     static func run(_ user: SampleUser) async throws {
         let running = Running()
         user.scenes = [running.connects(), running.connects()]
-        await running.delegate.face.opened()
-        guard case .ready(let models) = running.delegate.face.phase else { throw Device.Failure.notReady }
+        await running.delegate.appModel.opened()
+        guard case .ready(let models) = running.delegate.appModel.phase else { throw Device.Failure.notReady }
         user.models = models
         for scene in user.scenes { await TestSupport.until { !scene.screens.isEmpty } }
         try await climbs(user) { try user.first }
     }
 
     static func stopped(_ user: SampleUser) async throws {
-        await Running().delegate.face.opened()
+        await Running().delegate.appModel.opened()
         try FileManager.default.removeItem(atPath: NSHomeDirectory() + "/Library/Application Support/holdfast")
         let running = Running()
         user.scenes = [running.connects()]

@@ -13,7 +13,7 @@ import VisionKit
     /// An open app with its items in front.
     private func open(
         _ language: String = "en", isLockEnabled: Bool = true
-    ) async throws -> (AppModels, Screen, Scratch) {
+    ) async throws -> (ReadyModels, Screen, Scratch) {
         let scratch = try Scratch()
         let models = try await scratch.open(isLockEnabled: isLockEnabled)
         let screen = Screen(language: language) { NavigationStack { VaultView(models) } }
@@ -21,7 +21,7 @@ import VisionKit
         return (models, screen, scratch)
     }
 
-    private func makeLogin(_ models: AppModels, _ screen: Screen, _ words: (String) -> String) async throws {
+    private func makeLogin(_ models: ReadyModels, _ screen: Screen, _ words: (String) -> String) async throws {
         try screen.tap(words("item.new"))
         #expect(screen.presented == ["sheet"] && screen.faults == [])
         try screen.type("mail", into: words("item.name"))
@@ -34,7 +34,7 @@ import VisionKit
         try await screen.until("kinds") { models.vault.items.first?.kind == .login }
     }
 
-    private func password(_ models: AppModels) throws -> String {
+    private func password(_ models: ReadyModels) throws -> String {
         let item = try ItemStore(models.lock.app.vault).item("mail")
         guard let field = item.field("password") else { return "" }
         return item.withValue(of: field, text)
@@ -190,11 +190,11 @@ import VisionKit
     @Test(arguments: languages)
     func `the command locks where there is something to lock`(_ language: String) async throws {
         let device = try Device()
-        let face = await device.start()
-        let screen = Screen(language: language) { LockNowButton(face: face) }
+        let appModel = await device.start()
+        let screen = Screen(language: language) { LockNowButton(appModel: appModel) }
         screen.update()
         #expect(screen.nodes(.button).first?.isDisabled == true && screen.faults == [])
-        guard case .ready(let models) = face.phase else { throw Device.Failure.notReady }
+        guard case .ready(let models) = appModel.phase else { throw Device.Failure.notReady }
         await models.lock.handle(.didBecomeActive)
         await models.load()
         try await device.turnLockOn(models)

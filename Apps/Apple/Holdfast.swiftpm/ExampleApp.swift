@@ -8,31 +8,31 @@ import SwiftUI
 /// file, the identity and the security settings, from the first start on. Its user turns on the lock.
 @main
 struct ExampleApp: App {
-    @State private var face = FaceModel(at: ExampleApp.folder, face: ExampleApp.name, ExampleApp.options)
+    @State private var appModel = AppModel(at: ExampleApp.folder, interface: ExampleApp.name, ExampleApp.options)
 
     #if canImport(UIKit)
     private static let name = "ios"
 
     var body: some Scene {
-        WindowGroup { FaceView(face) { models in Content(models: models) } }
-            .commands { LockCommands(face) }
+        WindowGroup { AppView(appModel) { models in Content(models: models) } }
+            .commands { LockCommands(appModel) }
     }
     #else
     private static let name = "mac"
 
     /// The settings have a window of their own, which the app's menu opens, and no window comes back with its content.
     var body: some Scene {
-        WindowGroup { FaceView(face) { models in Content(models: models) } }
+        WindowGroup { AppView(appModel) { models in Content(models: models) } }
             .restorationBehavior(.disabled)
-            .commands { LockCommands(face) }
-        Settings { FaceView(face) { models in SecuritySettings(models) } }
-        LockMenuBarExtra(face)
+            .commands { LockCommands(appModel) }
+        Settings { AppView(appModel) { models in SecuritySettings(models) } }
+        LockMenuBarExtra(appModel)
     }
     #endif
 
     /// The app's own settings go with the vault; after the end its user can begin a new one.
-    private static var options: FaceModel.Options {
-        var options = FaceModel.Options()
+    private static var options: AppModel.Options {
+        var options = AppModel.Options()
         if let suite = Bundle.main.bundleIdentifier {
             options.wipeTargets = [SettingsWipeTarget("org.holdfast.example.settings", suite: suite)]
         }
@@ -46,7 +46,7 @@ struct ExampleApp: App {
 
 /// What lies behind the lock.
 struct Content: View {
-    let models: AppModels
+    let models: ReadyModels
 
     var body: some View {
         TabView {

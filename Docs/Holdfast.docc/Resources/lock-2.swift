@@ -5,15 +5,15 @@ import SwiftUI
 
 @main
 struct NotesApp: App {
-    @State private var face = FaceModel(at: NSHomeDirectory() + "/Library/Application Support/holdfast", face: "ios")
+    @State private var appModel = AppModel(at: NSHomeDirectory() + "/Library/Application Support/holdfast", interface: "ios")
 
     var body: some Scene {
-        WindowGroup { FaceView(face) { models in NotesView(models: models) } }
+        WindowGroup { AppView(appModel) { models in NotesView(models: models) } }
     }
 }
 
 struct NotesView: View {
-    let models: AppModels
+    let models: ReadyModels
 
     var body: some View {
         TabView {

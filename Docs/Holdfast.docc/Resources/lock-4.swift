@@ -6,15 +6,15 @@ import SwiftUI
 
 @main
 struct NotesApp: App {
-    @State private var face = FaceModel(at: NSHomeDirectory() + "/Library/Application Support/holdfast", face: "ios")
+    @State private var appModel = AppModel(at: NSHomeDirectory() + "/Library/Application Support/holdfast", interface: "ios")
 
     var body: some Scene {
-        WindowGroup { FaceView(face) { models in NotesView(models: models) } }
+        WindowGroup { AppView(appModel) { models in NotesView(models: models) } }
     }
 }
 
 struct NotesView: View {
-    let models: AppModels
+    let models: ReadyModels
     @State private var isOpen = false
 
     var body: some View {
@@ -28,7 +28,7 @@ struct NotesView: View {
 
 /// The note is in the vault, and on the screen only after the user asked for it.
 struct NoteView: View {
-    let models: AppModels
+    let models: ReadyModels
     @State private var text = ""
 
     var body: some View {

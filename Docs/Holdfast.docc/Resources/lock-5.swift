@@ -6,15 +6,15 @@ import SwiftUI
 
 @main
 struct NotesApp: App {
-    @State private var face = FaceModel(
-        at: NSHomeDirectory() + "/Library/Application Support/holdfast", face: "ios", NotesApp.options)
+    @State private var appModel = AppModel(
+        at: NSHomeDirectory() + "/Library/Application Support/holdfast", interface: "ios", NotesApp.options)
 
     var body: some Scene {
-        WindowGroup { FaceView(face) { models in NotesView(models: models).lockScreen(NotesApp.style) } }
+        WindowGroup { AppView(appModel) { models in NotesView(models: models).lockScreen(NotesApp.style) } }
     }
 
-    private static var options: FaceModel.Options {
-        var options = FaceModel.Options()
+    private static var options: AppModel.Options {
+        var options = AppModel.Options()
         options.reason = "Open your notes"
         options.wipeTargets = [SettingsWipeTarget("org.example.notes.settings", suite: "org.example.notes")]
         return options
@@ -29,7 +29,7 @@ struct NotesApp: App {
 }
 
 struct NotesView: View {
-    let models: AppModels
+    let models: ReadyModels
     @State private var isOpen = false
 
     var body: some View {
@@ -43,7 +43,7 @@ struct NotesView: View {
 
 /// The note is in the vault, and on the screen only after the user asked for it.
 struct NoteView: View {
-    let models: AppModels
+    let models: ReadyModels
     @State private var text = ""
 
     var body: some View {

@@ -1,3 +1,4 @@
+internal import VaultFormat
 internal import AgentMessages
 internal import Holdfast
 internal import HoldfastAgent
@@ -31,7 +32,7 @@ extension Chapter {
             Step("asked it for a value, as holdfast get does") { tour in
                 let item = Samples.items[0]
                 let agent = try tour.runningAgent()
-                guard let path = RecordPath(collection: item.collection, name: item.name) else {
+                guard let path = RecordName(collection: item.collection, name: item.name) else {
                     throw TourFailure(description: "\"\(item.name)\" is no name")
                 }
                 let start = MonotonicClock.nanoseconds
@@ -59,7 +60,7 @@ extension Chapter {
                 let other = try agent.client().credential(
                     .get, collection: "git", Tour.secret("protocol=https\nhost=example.org.evil.example\n"))
                 try tour.expect(answer.count > 0 && other.count == 0, "another server's question was answered")
-                if let path = RecordPath(collection: "git", name: "https://ada@example.org") {
+                if let path = RecordName(collection: "git", name: "https://ada@example.org") {
                     try agent.client().remove(path)
                 }
                 return "\(answer.count) bytes for https://example.org, none for another server"

@@ -1,3 +1,4 @@
+internal import VaultFormat
 internal import AgentMessages
 internal import Holdfast
 internal import HoldfastAgent
@@ -72,7 +73,7 @@ extension Chapter {
                     "printf 'a password' | secret-tool store --label='tour' user ada; secret-tool lookup user ada; echo"
                 )
                 try tour.expect(found == "a password", "secret-tool found \"\(found ?? "nothing")\"")
-                if let path = RecordPath(collection: "default", name: "tour") {
+                if let path = RecordName(collection: "default", name: "tour") {
                     try programs.agent.client().remove(path)
                 }
                 return "over the session bus, as an item with the tag secret-service"
@@ -149,8 +150,8 @@ final class TourPrograms {
             environment: bus == nil ? [] : ["DBUS_SESSION_BUS_ADDRESS=\(TourPrograms.address(tour))"])
     }
 
-    static func path(_ name: String) throws -> RecordPath {
-        guard let path = RecordPath(collection: collection, name: name) else {
+    static func path(_ name: String) throws -> RecordName {
+        guard let path = RecordName(collection: collection, name: name) else {
             throw TourFailure(description: "\"\(name)\" is no name")
         }
         return path

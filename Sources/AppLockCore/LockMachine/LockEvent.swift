@@ -1,6 +1,6 @@
 package import VaultFormat
 
-/// What the system or the app's face tells the lock (``AppLock/handle(_:)``). Each is acted on; none opens a lock.
+/// What the system or the app's user interface tells the lock (``AppLock/handle(_:)``). Each is acted on; none opens a lock.
 public enum LockEvent: Sendable, Hashable, CaseIterable {
     // The app's life.
 
@@ -34,7 +34,7 @@ public enum LockEvent: Sendable, Hashable, CaseIterable {
     /// The lid was closed.
     case lidClosed
 
-    // The face.
+    // The user interface.
 
     /// The app was idle for as long as it allows.
     case idleTimeout

@@ -152,7 +152,7 @@ extension AppLock {
     ) async throws(VaultError) {
         try await keepForChange()
         let proof = try await strongestProof(prompts, hardware)
-        var wish = LevelWish(.secret)
+        var wish = LevelTarget(.secret)
         wish.passcode = consume passcode
         wish.phrase = consume phrase
         wish.canAskOwner = proof.way == .owner
@@ -177,7 +177,7 @@ extension AppLock {
     public func stopAsking(
         proving proof: consuming Proof, hardware: HardwareDecision? = nil
     ) throws(VaultError) {
-        var wish = LevelWish(.device)
+        var wish = LevelTarget(.device)
         wish.canAskOwner = proof.way == .owner
         wish.hardware = hardware
         try change(to: wish, proving: proof)
@@ -196,7 +196,7 @@ extension AppLock {
         guard try vault.protection().level == .device else {
             return try await requireOwner(prompts, proving: proof, phrase: phrase)
         }
-        var wish = LevelWish(.device)
+        var wish = LevelTarget(.device)
         wish.canAskOwner = proof.way == .owner
         wish.phrase = consume phrase
         try change(to: wish, proving: proof)
@@ -295,7 +295,7 @@ extension AppLock {
 
     private func ownerWish(
         _ prompts: OwnerPrompts, phrase: consuming RecoveryPhrase?, _ hardware: HardwareDecision?
-    ) async throws(VaultError) -> LevelWish {
+    ) async throws(VaultError) -> LevelTarget {
         let (steps, obstacle) = await ownerSteps()
         // The device's passcode is the way that remains where biometrics are changed or erased.
         guard let step = steps.preferred else {
@@ -306,8 +306,8 @@ extension AppLock {
             steps.contains(.biometrics) ? authenticator.enrollment(of: .biometrics) : nil
         }
         let release = try await confirmed(step, prompts)
-        var wish = LevelWish(.owner)
-        wish.owner = LevelWish.Owner(steps, enrollment: enrollment ?? nil, release)
+        var wish = LevelTarget(.owner)
+        wish.owner = LevelTarget.Owner(steps, enrollment: enrollment ?? nil, release)
         wish.phrase = consume phrase
         wish.hardware = hardware
         return wish
@@ -322,7 +322,7 @@ extension AppLock {
         try answer.get()
     }
 
-    private func change(to wish: consuming LevelWish, proving proof: consuming Proof) throws(VaultError) {
+    private func change(to wish: consuming LevelTarget, proving proof: consuming Proof) throws(VaultError) {
         try vault.change(to: wish, proving: proof)
         adoptSettings()
         tellProtection()

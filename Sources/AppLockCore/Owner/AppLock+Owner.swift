@@ -46,7 +46,7 @@ extension AppLock {
         let attempt = try vault.burnAttempt()
         try vault.changePolicy(passcode: passcode, spending: attempt, renewingOwner: true) {
             policy throws(VaultError) in
-            try policy.take(step, keeps: survivesRestart)
+            try policy.accept(step, keeps: survivesRestart)
         }
         if survivesRestart {
             try vault.keepOwner(passcode: passcode, spending: vault.burnAttempt(), enrollment: enrollment ?? nil)

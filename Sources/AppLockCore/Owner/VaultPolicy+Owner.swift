@@ -6,7 +6,7 @@ extension VaultPolicy {
     /// Adds this owner step to the policy, and no other one.
     /// - Parameter keeps: Whether it is to survive restarts: the hours since the passcode then end nothing.
     /// - Throws: `stepNotInPolicy` where the rules have an order of their own that does not name it.
-    package mutating func take(_ step: OwnerStep, keeps: Bool) throws(VaultError) {
+    package mutating func accept(_ step: OwnerStep, keeps: Bool) throws(VaultError) {
         if step == .biometrics { usesBiometrics = true }
         if fallback[step.fallback] == nil {
             guard let next = fallback.steps.flatMap({ fallback.withSteps($0.union([step])) }) else {

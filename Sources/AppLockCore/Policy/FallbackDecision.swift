@@ -96,18 +96,18 @@ private struct Engine {
         for asked in facts.outcomes where !isPossible(asked) { return stop(.inconsistent, asked.step, nil) }
         // Rules of a vault that asks nobody: it opens by its level, never by a step.
         guard !rules.isEmpty else { return stop(.nothingLeft, nil, nil) }
-        let action = goOn(from: 0)
+        let action = nextStep(from: 0)
         // A refusal of the owner ends it where it was given, even if by now another way leads past that step.
         if let last = facts.outcomes.last, last.outcome.isCancel, last.step != refusal,
             let index = rules.firstIndex(where: { $0.step == last.step })
         {
             findings = rules.map { _ in .notReached }
-            return goOn(from: index)
+            return nextStep(from: index)
         }
         return action
     }
 
-    private mutating func goOn(from start: Int) -> FallbackDecision.Action {
+    private mutating func nextStep(from start: Int) -> FallbackDecision.Action {
         var index = start
         while true {
             let step = rules[index].step

@@ -10,7 +10,7 @@ extension AppLock {
     /// let change = try await lock.begin(.enable, passcode: passcode)   // 1. authenticate
     /// try await lock.confirm(change)                                   // 2. after "this destroys the vault when ..."
     /// while let left = change.remaining, left > .zero { ... }          // 3. show the countdown; cancel(_:) stops it
-    /// let key = try await lock.finish(change, passcode: passcode)      // 4. authenticate again; show the receipt's key
+    /// let key = try await lock.finish(change, passcode: passcode)      // 4. authenticate; show the receipt's key
     /// ```
     /// - Parameters:
     ///   - change: What is wanted.

@@ -131,7 +131,7 @@ package struct SelfDestruct: Sendable, Hashable {
         }
         // The end of the countdown comes first: no event from before it answers the prompt that follows.
         let prompts = passTime(now)
-        return prompts.isEmpty ? take(event, now) : prompts
+        return prompts.isEmpty ? handle(event, now) : prompts
     }
 
     /// A wrong clock or too long a wait. Nothing that is idle can run out.
@@ -149,7 +149,7 @@ package struct SelfDestruct: Sendable, Hashable {
         return [prompt(now) { .authenticatingAgain(change, prompt: $0) }]
     }
 
-    private mutating func take(_ event: Event, _ now: BootInstant) -> [Effect] {
+    private mutating func handle(_ event: Event, _ now: BootInstant) -> [Effect] {
         switch (event, state) {
         case (.request(let change), .idle):
             return [prompt(now) { .authenticating(change, prompt: $0) }]

@@ -16,7 +16,7 @@ extension IdentityError {
 }
 
 extension IdentityError.Code {
-    /// Every code of this version. A face has one table over them: a code without advice does not compile.
+    /// Every code of this version. A user interface has one table over them: a code without advice does not compile.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         case noAccount = "noAccount", accountExists = "accountExists", noSession = "noSession", refused = "refused"
         case unreachable = "unreachable", notTheServer = "notTheServer", invalidReply = "invalidReply"

@@ -46,19 +46,19 @@ package struct RequestTrace: Sendable, Hashable {
         fileprivate var state: String?
 
         /// Several lines are one list (RFC 9110, section 5.3).
-        mutating func takeState(_ value: UnsafeRawBufferPointer) {
+        mutating func readState(_ value: UnsafeRawBufferPointer) {
             // Beyond its limit it stays too long, whatever comes.
             let text = unsafe String(decoding: value.prefix(longestState + 1), as: UTF8.self)
             guard (state?.utf8.count ?? 0) <= longestState else { return }
             state = state.map { $0 + "," + text } ?? text
         }
 
-        mutating func takeID(_ value: UnsafeRawBufferPointer) {
+        mutating func readID(_ value: UnsafeRawBufferPointer) {
             ids += 1
             id = unsafe RequestTrace.text(value)
         }
 
-        mutating func takeParent(_ value: UnsafeRawBufferPointer) {
+        mutating func readParent(_ value: UnsafeRawBufferPointer) {
             parents += 1
             parent = unsafe RequestTrace.text(value)
         }

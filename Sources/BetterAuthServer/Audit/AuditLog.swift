@@ -21,7 +21,7 @@ package final class AuditLog: Sendable {
         enum Work: Sendable {
             case entry(AuditEntry)
             case look, reopen
-            case take(AuditKey)
+            case adopt(AuditKey)
         }
 
         let work: Work
@@ -122,12 +122,12 @@ package final class AuditLog: Sendable {
     package func reopen() { _ = queue.add(Item(work: .reopen)) }
 
     /// Goes on with another key, if it is another one.
-    package func take(_ key: AuditKey) {
+    package func adopt(_ key: AuditKey) {
         let isOther = state.withLock { state in
             defer { state.key = key.name }
             return state.key != key.name
         }
-        if isOther { _ = queue.add(Item(work: .take(key))) }
+        if isOther { _ = queue.add(Item(work: .adopt(key))) }
     }
 
     /// Ends the chain, after what was recorded is written.
@@ -147,7 +147,7 @@ package final class AuditLog: Sendable {
             for item in items {
                 switch item.work {
                 case .entry, .look: entries.append(item)
-                case .reopen, .take:
+                case .reopen, .adopt:
                     write(entries, &waiting, &toldLost, held)
                     entries = []
                     turn(item.work, held)
@@ -185,8 +185,8 @@ package final class AuditLog: Sendable {
 
     private func turn(_ work: Item.Work, _ held: HeldWriter) {
         do {
-            if case .take(let key) = work {
-                try held.writer.take(key, now: clock.now)
+            if case .adopt(let key) = work {
+                try held.writer.adopt(key, now: clock.now)
             } else {
                 try? held.writer.close(now: clock.now)
                 try held.writer.write([], lost: 0, now: clock.now)

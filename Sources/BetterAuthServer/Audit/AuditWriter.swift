@@ -37,7 +37,7 @@ struct AuditWriter: ~Copyable {
     }
 
     /// The lines to come are of another key.
-    mutating func take(_ other: AuditKey, now: Timestamp) throws {
+    mutating func adopt(_ other: AuditKey, now: Timestamp) throws {
         guard other.name != key.name else { return }
         try? close(now: now)
         key = other

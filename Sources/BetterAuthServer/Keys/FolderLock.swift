@@ -8,7 +8,7 @@ package enum FolderLock {
     /// Takes the lock, which is let go with the descriptor.
     /// - Parameter waits: Whether to wait a while for a process that has it.
     /// - Throws: `EWOULDBLOCK` when another process has it and does not let go.
-    package static func take(_ path: String, waits: Bool = true) throws(SystemError) -> OwnedDescriptor {
+    package static func acquire(_ path: String, waits: Bool = true) throws(SystemError) -> OwnedDescriptor {
         let folder = try OwnedDescriptor(path, O_RDONLY | O_DIRECTORY)
         let end = MonotonicClock.seconds + (waits ? patience : 0)
         while true {

@@ -117,7 +117,7 @@ package struct KeyFile: Sendable {
     /// The folder of the file, which nobody else changes keys in until its lock is let go.
     private func lockedFolder() throws(Failure) -> OwnedDescriptor {
         do throws(SystemError) {
-            return try FolderLock.take(Paths.parent(of: path))
+            return try FolderLock.acquire(Paths.parent(of: path))
         } catch { throw error.number == EWOULDBLOCK ? .busy(name) : .system(name, error.number) }
     }
 

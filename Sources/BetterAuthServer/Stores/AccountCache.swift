@@ -35,7 +35,7 @@ package final class AccountCache: Sendable {
     }
 
     /// Takes accounts as they are now on the disk.
-    package func take(_ changed: [(identity: IdentityID, account: Account)]) {
+    package func apply(_ changed: [(identity: IdentityID, account: Account)]) {
         guard !changed.isEmpty else { return }
         state.withLock { state in
             state.changes += 1

@@ -26,7 +26,7 @@ extension Agent {
         case .restore(let key, let target):
             begin(connection) { [items] _, gate in
                 let trashed = try Work.find(key, items)
-                guard let path = RecordPath(collection: trashed.collection, name: trashed.name) else {
+                guard let path = RecordName(collection: trashed.collection, name: trashed.name) else {
                     throw VaultError(.recordNotFound, "there is nothing of this name in the trash")
                 }
                 try items.restore(trashed, as: target.map(\.entry), isChecked: true) { item throws(VaultError) in
@@ -50,7 +50,7 @@ extension Agent {
         begin(connection, isOfSeveral: true) { [items] _, gate in
             let count = try items.change(FolderAction(call.action), seen: call.digest) {
                 (item, entry) throws(VaultError) in
-                guard let path = RecordPath(collection: entry.collection, name: entry.name) else { throw .noSuchRecord }
+                guard let path = RecordName(collection: entry.collection, name: entry.name) else { throw .noSuchRecord }
                 try gate.pass(item, path)
             }
             return ([try Packet(.finished(UInt64(count)))], .rest)
@@ -74,11 +74,11 @@ extension Agent {
 
 /// An item that a client is storing, as far as it has come.
 final class ComingItem: @unchecked Sendable {  // handed from one thread to another, used by one at a time
-    private let path: RecordPath
+    private let path: RecordName
     private let sequence: UInt64?
     private var bytes = SecretBuffer(limit: ItemLimits.size)
 
-    init(_ path: RecordPath, replacing sequence: UInt64?) {
+    init(_ path: RecordName, replacing sequence: UInt64?) {
         self.path = path
         self.sequence = sequence
     }

@@ -47,7 +47,7 @@ extension Agent {
 extension Work {
     static func packets(of inbox: [Vault.InboxItem]) throws -> [Packet] {
         let entries = try inbox.map { item in
-            guard let original = RecordPath(collection: item.originalCollection, name: item.originalName) else {
+            guard let original = RecordName(collection: item.originalCollection, name: item.originalName) else {
                 throw VaultError(.damaged, "damaged: a record's name is too long")
             }
             return InboxEntry(
@@ -75,7 +75,7 @@ extension Work {
     /// The records whose files are damaged, and then the rest.
     static func packets(of found: Vault.Verification) throws -> [Packet] {
         let files = found.damagedFiles.compactMap { file in
-            RecordPath(collection: file.collection, name: file.name).map { path in
+            RecordName(collection: file.collection, name: file.name).map { path in
                 RecordEntry(
                     path: path, size: file.size, created: file.created, modified: file.modified, isFile: file.isFile,
                     isOpen: file.origin == .open, isItem: file.isItem)

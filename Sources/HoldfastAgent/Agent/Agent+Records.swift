@@ -1,5 +1,5 @@
 internal import AgentMessages
-internal import Faces
+internal import ProgramAccess
 internal import Items
 internal import SecretMemory
 internal import VaultCore

@@ -88,7 +88,7 @@ extension Agent {
     }
 
     /// Sends the next piece of a value, after the client has received the previous ones.
-    func goOn(_ connection: Connection) {
+    func sendNextPiece(_ connection: Connection) {
         switch connection.stage {
         case .resting, .working, .taking, .takingItem, .confirming: break
         case .giving(let reader, let done): begin(connection) { _ in try Work.give(reader, done) }
@@ -104,7 +104,7 @@ extension Agent {
         }
     }
 
-    func take(_ completion: Completion) {
+    func handle(_ completion: Completion) {
         switch completion {
         case .unlock(let result): finishUnlock(result)
         case .confirmed(let result): finishConfirming(result)

@@ -58,9 +58,9 @@ package final class Agent {
     let prompting: Lane
 
     /// What SSH programs use, once that was asked for.
-    var ssh: SSHFace?
+    var ssh: SSHEndpoint?
     /// What makes it the Secret Service of the session, once that was asked for.
-    var secrets: SecretServiceFace?
+    var secrets: SecretServiceEndpoint?
 
     var waitingUnlocks: [WaitingUnlock] = []
     var runningUnlock: RunningUnlock?
@@ -133,13 +133,13 @@ package final class Agent {
         self.clock = clock
         vault = try Vault(at: settings.home, settings: settings.vault)
         items = ItemStore(vault)
-        try HomeClaim.take(vault.home.descriptor)
+        try HomeClaim.claim(vault.home.descriptor)
         signals = try SignalPipe()
         completions = Completions(signals.waker)
         work = Lane(threads: AgentSettings.workers, queue: AgentSettings.connections, completions)
         unlocking = Lane(threads: 1, queue: 1, completions)
         locking = Lane(threads: 1, queue: 1, completions, awaited: .byEnd)
-        signing = Lane(threads: 1, queue: SSHFace.connections, completions)
+        signing = Lane(threads: 1, queue: SSHEndpoint.connections, completions)
         speaking = Lane(threads: 2, queue: 16, completions, awaited: .byEnd)
         examining = Lane(threads: 1, queue: 4, completions)
         asking = Lane(threads: 1, queue: 8, completions, awaited: .byNothing)
@@ -191,7 +191,7 @@ package final class Agent {
     /// - Returns: Whether something with names in it has ended.
     private func takeCompletions() -> Bool {
         let completed = completions.takeAll()
-        for completion in completed { take(completion) }
+        for completion in completed { handle(completion) }
         return completed.contains(where: \.isLock)
     }
 
@@ -297,7 +297,7 @@ extension Agent {
             if connection.hasOutput {
                 flush(connection)
             } else if connection.isContinuing {
-                goOn(connection)
+                sendNextPiece(connection)
             }
             if let end = connection.takesUntil, now >= end { drop(connection) }
             guard connections[connection.number] != nil else { continue }

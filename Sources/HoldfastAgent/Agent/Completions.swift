@@ -87,7 +87,7 @@ enum Completion: Sendable {
     /// As ``work``, for an SSH program.
     case ssh(UInt64, Outcome)
     /// An SSH program's key is in a chip, which has a thread of its own.
-    case sshForChip(UInt64, Gate)
+    case sshForChip(UInt64, LeaseCheck)
     /// As ``work``, for a call of the Secret Service, with what was found.
     case secrets(UInt64, SecretServiceAnswer?, Outcome)
     /// The user was asked the question with this number, perhaps for a secret.
@@ -106,7 +106,7 @@ enum Completion: Sendable {
         case done([Packet], Next)
         case failed(VaultError)
         /// The user must be asked first.
-        case stopped(Gate.Closed)
+        case stopped(LeaseCheck.Needed)
         /// The header is not the one that the keys were read from, or cannot be read any more.
         case headerChanged(VaultError?)
     }

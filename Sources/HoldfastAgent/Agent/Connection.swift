@@ -52,14 +52,14 @@ final class Connection {
 
     /// Work that stops before what the user must be asked for, and is done again then.
     struct Asking {
-        let body: @Sendable (Vault, Gate) throws -> ([Packet], Completion.Next)
+        let body: @Sendable (Vault, LeaseCheck) throws -> ([Packet], Completion.Next)
         /// Seconds that the client wants a lease for.
         var wanted: UInt32?
-        var closed: Gate.Closed?
+        var closed: LeaseCheck.Needed?
         /// Whether it may stop at several items: then an error says which one was refused.
         var isOfSeveral = false
         /// What was decided on for it: work on several items stops at one after the other.
-        var allowed: [Gate.Closed] = []
+        var allowed: [LeaseCheck.Needed] = []
     }
 
     init(_ socket: Int32, _ peer: Peer, number: UInt64, now: UInt64) {

@@ -20,7 +20,7 @@ final class OwnerTalk: OwnerConversation {
         completions.post(.say(connection, .guidance(guidance)))
     }
 
-    /// In words: the faces of the agent show them as they come.
+    /// In words: the user interfaces of the agent show them as they come.
     func expect(_ finger: OwnerFinger) {
         completions.post(.say(connection, .prompt(.information("use the \(finger.words)"))))
     }

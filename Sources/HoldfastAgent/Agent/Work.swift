@@ -1,5 +1,5 @@
 internal import AgentMessages
-internal import Faces
+internal import ProgramAccess
 internal import Items
 internal import SecretMemory
 internal import VaultCore
@@ -22,13 +22,13 @@ enum Work {
         do {
             let (packets, next) = try body()
             return .done(packets, next)
-        } catch let closed as Gate.Closed {
+        } catch let closed as LeaseCheck.Needed {
             return .stopped(closed)
         } catch { return .failed(VaultError(any: error)) }
     }
 
     /// Work behind a gate: what stopped there is told as such, whatever the error came to on its way.
-    static func behind<Result>(_ gate: Gate, _ body: () throws -> Result) throws -> Result {
+    static func behind<Result>(_ gate: LeaseCheck, _ body: () throws -> Result) throws -> Result {
         do { return try body() } catch { throw gate.closed ?? error }
     }
 
@@ -49,7 +49,7 @@ enum Work {
 
     /// The value that a reference names, which fits into one message.
     static func value(
-        _ items: ItemStore, _ path: RecordPath, _ label: String?, _ gate: Gate
+        _ items: ItemStore, _ path: RecordName, _ label: String?, _ gate: LeaseCheck
     ) throws -> [Packet] {
         let reference: SecretReference
         do throws(ReferenceError) {
@@ -57,19 +57,19 @@ enum Work {
         } catch { throw VaultError(.invalidName, error.words) }
         return try answer(
             items.value(of: reference) { (item, entry) throws(VaultError) in
-                guard let path = RecordPath(collection: entry.collection, name: entry.name) else { throw .noSuchRecord }
+                guard let path = RecordName(collection: entry.collection, name: entry.name) else { throw .noSuchRecord }
                 try gate.pass(item, path)
             })
     }
 
     static func credential(
         _ store: CredentialStore, _ action: ProgramRequest.CredentialAction, _ body: Body, _ attributes: Range<Int>,
-        _ gate: Gate
+        _ gate: LeaseCheck
     ) throws -> [Packet] {
         try body.bytes.withBytes { bytes in
             let attributes = bytes.extracting(attributes)
             func check(_ item: borrowing Item, _ name: String, _ collection: String) throws(VaultError) {
-                guard let path = RecordPath(collection: collection, name: name) else { throw .noSuchRecord }
+                guard let path = RecordName(collection: collection, name: name) else { throw .noSuchRecord }
                 try gate.pass(item, path)
             }
             switch action {
@@ -92,7 +92,7 @@ enum Work {
 
     static func entries(_ vault: Vault, in collection: String?) throws -> [RecordEntry] {
         try vault.records(in: collection).map { record in
-            guard let path = RecordPath(collection: record.collection, name: record.name) else {
+            guard let path = RecordName(collection: record.collection, name: record.name) else {
                 throw VaultError(.damaged, "damaged: a record's name is too long")
             }
             return RecordEntry(
@@ -104,7 +104,7 @@ enum Work {
 
     static func found(_ items: ItemStore, _ query: String, in collection: String?) throws -> [RecordEntry] {
         try items.search(ItemQuery(query, in: collection)).map { match in
-            guard let path = RecordPath(collection: match.collection, name: match.name) else {
+            guard let path = RecordName(collection: match.collection, name: match.name) else {
                 throw VaultError(.damaged, "damaged: a record's name is too long")
             }
             return RecordEntry(

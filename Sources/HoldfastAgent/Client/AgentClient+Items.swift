@@ -8,11 +8,11 @@ package import VaultStorage
 extension AgentClient {
     /// An item, or a plain value as one.
     /// - Throws: As `ItemStore.item`.
-    package borrowing func item(_ path: RecordPath) throws(VaultError) -> Item {
+    package borrowing func item(_ path: RecordName) throws(VaultError) -> Item {
         try waiting { agent throws(VaultError) in try agent.readItem(path) }
     }
 
-    private borrowing func readItem(_ path: RecordPath) throws(VaultError) -> Item {
+    private borrowing func readItem(_ path: RecordName) throws(VaultError) -> Item {
         try send(.items(.item(path)))
         guard case .item(let head) = try receiveReply(), head.size <= UInt32(ItemLimits.size) else { throw .unexpected }
         var bytes = SecretBuffer(limit: Int(head.size))
@@ -44,7 +44,7 @@ extension AgentClient {
     /// - Parameter replacing: The write it was read from; nil for a new one.
     /// - Throws: As `ItemStore.add` and `ItemStore.replace`.
     package borrowing func put(
-        _ item: borrowing Item, as path: RecordPath, replacing: UInt64?
+        _ item: borrowing Item, as path: RecordName, replacing: UInt64?
     ) throws(VaultError) {
         try send(.items(.putItem(path, replacing: replacing)))
         try item.withBytes { bytes throws(VaultError) in
@@ -63,7 +63,7 @@ extension AgentClient {
 
     /// - Returns: Whether it is in the trash.
     /// - Throws: As `ItemStore.discard`.
-    package borrowing func discard(_ path: RecordPath, seconds: UInt32) throws(VaultError) -> Bool {
+    package borrowing func discard(_ path: RecordName, seconds: UInt32) throws(VaultError) -> Bool {
         try send(.items(.discard(path, seconds: seconds)))
         guard case .finished(let count) = try receiveReply(), count <= 1 else { throw .unexpected }
         return count == 1
@@ -85,7 +85,7 @@ extension AgentClient {
     }
 
     /// - Throws: As `ItemStore.restore`.
-    package borrowing func restore(_ key: TrashKey, as path: RecordPath?) throws(VaultError) {
+    package borrowing func restore(_ key: TrashKey, as path: RecordName?) throws(VaultError) {
         try waiting { agent throws(VaultError) in try agent.expectDone(.items(.restore(key, path))) }
     }
 

@@ -250,20 +250,20 @@ package struct AgentClient: ~Copyable {
     }
 
     /// - Throws: As `ItemStore.rename`.
-    package borrowing func move(_ path: RecordPath, to target: RecordPath) throws(VaultError) {
+    package borrowing func move(_ path: RecordName, to target: RecordName) throws(VaultError) {
         try waiting { agent throws(VaultError) in try agent.expectDone(.records(.move(path, to: target))) }
     }
 
     /// - Throws: As `ItemStore.copy`.
-    package borrowing func copy(_ path: RecordPath, to target: RecordPath) throws(VaultError) {
+    package borrowing func copy(_ path: RecordName, to target: RecordName) throws(VaultError) {
         try waiting { agent throws(VaultError) in try agent.expectDone(.records(.copy(path, to: target))) }
     }
 
     /// Removes a record.
-    package borrowing func remove(_ path: RecordPath) throws(VaultError) { try expectDone(.records(.remove(path))) }
+    package borrowing func remove(_ path: RecordName) throws(VaultError) { try expectDone(.records(.remove(path))) }
 
     /// Lends a value piece by piece. After an error the pieces before are genuine, but not all there is.
-    package borrowing func get(_ path: RecordPath, _ body: (RawSpan) throws -> Void) throws {
+    package borrowing func get(_ path: RecordName, _ body: (RawSpan) throws -> Void) throws {
         try send(.records(.get(path)))
         var total: UInt64 = 0
         var isFinished = false
@@ -285,7 +285,7 @@ package struct AgentClient: ~Copyable {
     /// The value that a reference names.
     /// - Throws: As `ItemStore.value(of:)`; `invalidName` for parts that no record has.
     package borrowing func value(of reference: SecretReference) throws -> SecretBytes {
-        guard let path = RecordPath(collection: reference.collection, name: reference.item) else {
+        guard let path = RecordName(collection: reference.collection, name: reference.item) else {
             throw VaultError(.invalidName, "no entry has this name")
         }
         return try waiting { agent throws in
@@ -324,7 +324,7 @@ package struct AgentClient: ~Copyable {
     /// - Returns: The public key in one line.
     /// - Throws: As `SSHIdentities.add`.
     package borrowing func importSSH(
-        _ path: RecordPath, key: borrowing SecretBytes
+        _ path: RecordName, key: borrowing SecretBytes
     ) throws(VaultError) -> String {
         try key.withBytes { bytes throws(VaultError) in
             try send(.programs(.importSSH(path, key: 0..<bytes.byteCount)), payload: bytes)
@@ -363,7 +363,7 @@ package struct AgentClient: ~Copyable {
     ///   once the agent has agreed to take it.
     /// - Returns: Its bytes.
     package borrowing func put(
-        _ path: RecordPath, replacing: Bool, from source: (inout MutableRawSpan) throws -> Int
+        _ path: RecordName, replacing: Bool, from source: (inout MutableRawSpan) throws -> Int
     ) throws -> UInt64 {
         try send(.records(.put(path, replacing: replacing)))
         var piece = try secretMemory(SecretBytes(zeroed: Frame.longestPiece))

@@ -42,31 +42,31 @@ extension Agent {
     /// As ``begin(_:on:_:)``, for work that may meet something that the user is asked for.
     func begin(
         _ connection: Connection, wanted: UInt32? = nil, isOfSeveral: Bool = false,
-        behind body: @escaping @Sendable (Vault, Gate) throws -> ([Packet], Completion.Next)
+        behind body: @escaping @Sendable (Vault, LeaseCheck) throws -> ([Packet], Completion.Next)
     ) {
         connection.asking = Connection.Asking(body: body, wanted: wanted, isOfSeveral: isOfSeveral)
-        begin(connection, Gate(nil), body)
+        begin(connection, LeaseCheck(nil), body)
     }
 
     private func begin(
-        _ connection: Connection, _ gate: Gate,
-        _ body: @escaping @Sendable (Vault, Gate) throws -> ([Packet], Completion.Next)
+        _ connection: Connection, _ gate: LeaseCheck,
+        _ body: @escaping @Sendable (Vault, LeaseCheck) throws -> ([Packet], Completion.Next)
     ) {
         begin(connection) { vault in try Work.behind(gate) { try body(vault, gate) } }
     }
 
     /// Does again what stopped, now that it is allowed.
-    func goOn(_ number: UInt64, with closed: Gate.Closed) {
+    func resume(_ number: UInt64, with closed: LeaseCheck.Needed) {
         if let connection = connections[number] {
             guard var asking = connection.asking else { return fail(connection, .lockedMeanwhile) }
             asking.allowed.append(closed)
             connection.asking = asking
-            begin(connection, Gate(asking.allowed, asks: true), asking.body)
+            begin(connection, LeaseCheck(asking.allowed, asks: true), asking.body)
         } else if let client = ssh?.clients[number] {
             guard let asking = client.asking else { return turnAway(number, .lockedMeanwhile) }
-            begin(client, Gate(closed), asking.body)
+            begin(client, LeaseCheck(closed), asking.body)
         } else {
-            goOn(secretCall: number, with: closed)
+            resume(secretCall: number, with: closed)
         }
     }
 
@@ -95,7 +95,7 @@ extension Agent {
             }
         case .lease(.tag(let tag), let seconds):
             begin(connection, wanted: seconds) { _, gate in
-                try gate.pass(Gate.Closed(target: .tag(tag), rule: .untilLock, tags: [], name: tag))
+                try gate.pass(LeaseCheck.Needed(target: .tag(tag), rule: .untilLock, tags: [], name: tag))
                 return ([try Packet(.done)], .rest)
             }
         case .list:

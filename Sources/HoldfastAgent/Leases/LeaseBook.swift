@@ -1,3 +1,4 @@
+package import VaultFormat
 package import AgentMessages
 internal import AppLockCore
 package import Items
@@ -6,7 +7,7 @@ package import VaultCore
 /// What a lease opens.
 package enum LeaseTarget: Sendable, Hashable {
     /// One item: both its place and its id, so that neither another item that takes its place nor one that claims its id is meant.
-    case item(RecordPath, id: [UInt8])
+    case item(RecordName, id: [UInt8])
     /// All items with a tag.
     case tag(String)
     /// A key that an SSH program added with the constraint that each use is asked for.

@@ -14,19 +14,19 @@ struct OpenPrompt {
 
 extension Agent {
     /// Decides on what stopped a client's work, and asks the user where that is needed.
-    func decide(_ closed: Gate.Closed, for client: AskingClient) {
+    func decide(_ closed: LeaseCheck.Needed, for client: AskingClient) {
         let request = LeaseRequest(
             asker: client.asker, target: closed.target, rule: closed.rule, tags: closed.tags)
         connections[client.number]?.asking?.closed = closed
         switch leases.decide(request, clock.now()) {
-        case .allow: goOn(client.number, with: closed)
+        case .allow: resume(client.number, with: closed)
         case .refuse(.gone): turnAway(client.number, .notAllowed("the program that connected has ended"))
         case .refuse(.refusedBefore): turnAway(client.number, .notAllowed("the user has just refused this"))
         case .ask(let term): ask(request, closed, client.wanted.map { term.atMost($0) } ?? term, client)
         }
     }
 
-    private func ask(_ request: LeaseRequest, _ closed: Gate.Closed, _ term: LeaseTerm, _ client: AskingClient) {
+    private func ask(_ request: LeaseRequest, _ closed: LeaseCheck.Needed, _ term: LeaseTerm, _ client: AskingClient) {
         let stat = ProcessStat(of: client.peer.process)
         // The terminal of the ssh that brings a request shows what the asking host writes.
         let terminal = client.isForwarded ? nil : foreground(stat)
@@ -108,7 +108,7 @@ extension Agent {
                 connections[prompt.client]?.asking?.closed ?? ssh?.clients[prompt.client]?.asking?.closed
                 ?? secrets?[prompt.client]?.closed
             guard let asking else { return turnAway(prompt.client, .lockedMeanwhile) }
-            goOn(prompt.client, with: asking)
+            resume(prompt.client, with: asking)
         }
     }
 

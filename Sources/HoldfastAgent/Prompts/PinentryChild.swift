@@ -1,4 +1,4 @@
-internal import FaceMessages
+internal import ProgramProtocols
 internal import SystemCalls
 
 /// A pinentry program that runs, and our end of its pipe.

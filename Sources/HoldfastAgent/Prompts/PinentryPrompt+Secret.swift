@@ -1,5 +1,5 @@
 internal import DeviceOwner
-internal import FaceMessages
+internal import ProgramProtocols
 internal import SecretMemory
 internal import VaultFormat
 internal import SystemCalls

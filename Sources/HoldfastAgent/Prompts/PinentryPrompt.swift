@@ -1,5 +1,5 @@
 internal import DeviceOwner
-internal import FaceMessages
+internal import ProgramProtocols
 internal import SystemCalls
 
 /// Asks with a pinentry program, which runs only for this question.

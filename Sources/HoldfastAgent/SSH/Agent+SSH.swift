@@ -1,6 +1,6 @@
 internal import AgentMessages
-internal import FaceMessages
-internal import Faces
+internal import ProgramProtocols
+internal import ProgramAccess
 internal import Items
 internal import SecretMemory
 internal import VaultCore
@@ -18,7 +18,7 @@ extension Agent {
             guard let path = PassedSockets.path(passed) else {
                 throw .unavailable("the SSH socket that the service manager passes has no path")
             }
-            ssh = SSHFace(listener: passed, path: path, socketName: nil)
+            ssh = SSHEndpoint(listener: passed, path: path, socketName: nil)
             return path
         }
         let name = String(socketName.dropLast(4)) + "ssh"
@@ -30,9 +30,9 @@ extension Agent {
         }
         if try folder.holds(name) { folder.remove(name) }
         let listener = try folder.listen(name)
-        let face = SSHFace(listener: listener, path: "\(parent)/\(name)", socketName: name)
-        ssh = face
-        return face.path
+        let endpoint = SSHEndpoint(listener: listener, path: "\(parent)/\(name)", socketName: name)
+        ssh = endpoint
+        return endpoint.path
     }
 
     func endSSH() {
@@ -64,7 +64,7 @@ extension Agent {
         if isReady(ssh.listener) != 0 { accept(ssh) }
     }
 
-    private func accept(_ ssh: SSHFace) {
+    private func accept(_ ssh: SSHEndpoint) {
         for _ in 0..<64 {
             let socket = SystemCalls.accept(ssh.listener, nil, nil)
             guard socket >= 0 else {
@@ -74,7 +74,7 @@ extension Agent {
             _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
             LocalSocket.setNonBlocking(socket)
             guard let peer = Peer(socket), peer.isSameUser,
-                ssh.clients.count < SSHFace.connections || makeRoom(ssh)
+                ssh.clients.count < SSHEndpoint.connections || makeRoom(ssh)
             else {
                 close(socket)
                 continue
@@ -87,14 +87,14 @@ extension Agent {
     }
 
     /// The one that was silent longest goes.
-    private func makeRoom(_ ssh: SSHFace) -> Bool {
+    private func makeRoom(_ ssh: SSHEndpoint) -> Bool {
         let quiet = ssh.clients.values.filter { !$0.isWorking }.min { $0.lastUsed < $1.lastUsed }
         guard let quiet else { return false }
         ssh.clients[quiet.number] = nil
         return true
     }
 
-    private func read(_ client: SSHConnection, _ ssh: SSHFace) {
+    private func read(_ client: SSHConnection, _ ssh: SSHEndpoint) {
         switch client.read() {
         case .unfinished: break
         case .ended: ssh.clients[client.number] = nil
@@ -108,7 +108,7 @@ extension Agent {
     }
 
     private func handle(
-        _ request: SSHAgentRequest, _ body: Body, _ client: SSHConnection, _ ssh: SSHFace, hasWaited: Bool = false
+        _ request: SSHAgentRequest, _ body: Body, _ client: SSHConnection, _ ssh: SSHEndpoint, hasWaited: Bool = false
     ) {
         let isOpen = lock.isUnlocked && dropReason == nil && endsAt == nil
         if case .bind(let binding) = request {
@@ -151,11 +151,11 @@ extension Agent {
             guard isAllowed else { return answer(SSHAgentReply.failure, client) }
             begin(client) { gate, isForChip in
                 // What an item says of a key holds for what was added too, and the other way round: the strictest of all is asked.
-                var closed: Gate.Closed?
+                var closed: LeaseCheck.Needed?
                 let item = try identities.key(wanted, forwarded: isForwarded) {
                     (item, name, collection) throws(VaultError) in
-                    guard let path = RecordPath(collection: collection, name: name) else { throw .noSuchRecord }
-                    let next = Gate.Closed(item, path)
+                    guard let path = RecordName(collection: collection, name: name) else { throw .noSuchRecord }
+                    let next = LeaseCheck.Needed(item, path)
                     if closed.map({ next.rule.isStricter(than: $0.rule) }) ?? true { closed = next }
                 }
                 guard let found = added.first(where: { $0.blob == wanted }) ?? item else {
@@ -163,7 +163,7 @@ extension Agent {
                 }
                 if isConfirmed {
                     let name = item?.comment ?? found.comment
-                    closed = Gate.Closed(target: .sshKey(wanted), rule: .eachTime, tags: [], name: name)
+                    closed = LeaseCheck.Needed(target: .sshKey(wanted), rule: .eachTime, tags: [], name: name)
                 }
                 if let closed { try gate.pass(closed) }
                 guard !found.isInChip || isForChip else { return nil }
@@ -192,7 +192,7 @@ extension Agent {
     }
 
     /// Has a vault that opens without asking opened for an SSH program of this machine. A host could not open it itself, as those can.
-    private func wait(_ client: SSHConnection, _ then: @escaping (SSHFace) -> Void) -> Bool {
+    private func wait(_ client: SSHConnection, _ then: @escaping (SSHEndpoint) -> Void) -> Bool {
         let isOpening = openUnasked {
             guard let ssh = self.ssh, ssh.clients[client.number] === client else { return }
             client.isWorking = false
@@ -221,12 +221,12 @@ extension Agent {
     /// Has a thread work for an SSH program, while the lock is open.
     private func begin(_ client: SSHConnection, _ body: @escaping SSHConnection.Answer) {
         client.asking = SSHConnection.Asking(body: body)
-        begin(client, Gate(nil), body)
+        begin(client, LeaseCheck(nil), body)
     }
 
     /// - Parameter isForChip: Whether a chip may be needed; then others do not wait for the threads that read and write.
     func begin(
-        _ client: SSHConnection, _ gate: Gate, _ body: @escaping SSHConnection.Answer, isForChip: Bool = false
+        _ client: SSHConnection, _ gate: LeaseCheck, _ body: @escaping SSHConnection.Answer, isForChip: Bool = false
     ) {
         if let reason = lock.visit(clock.now()) { dropKeys(because: reason) }
         client.isWorking = true
@@ -246,7 +246,7 @@ extension Agent {
     }
 
     /// The key is in a chip. What was read of it is gone; it is read again when its turn has come, and a lock before that ends it.
-    func signInChip(_ number: UInt64, _ gate: Gate) {
+    func signInChip(_ number: UInt64, _ gate: LeaseCheck) {
         guard let client = ssh?.clients[number] else { return }
         guard lock.isUnlocked, dropReason == nil, let asking = client.asking else { return refuse(client) }
         begin(client, gate, asking.body, isForChip: true)

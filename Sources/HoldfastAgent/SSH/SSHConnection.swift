@@ -1,4 +1,4 @@
-internal import FaceMessages
+internal import ProgramProtocols
 internal import SecretMemory
 internal import VaultCore
 internal import VaultStorage
@@ -29,12 +29,12 @@ final class SSHConnection {
     private(set) var began: UInt64?
 
     /// Makes the answer, told whether a chip may be used; nil where it needs one and may not.
-    typealias Answer = @Sendable (Gate, Bool) throws -> [UInt8]?
+    typealias Answer = @Sendable (LeaseCheck, Bool) throws -> [UInt8]?
 
     /// As ``Connection/Asking``.
     struct Asking {
         let body: SSHConnection.Answer
-        var closed: Gate.Closed?
+        var closed: LeaseCheck.Needed?
     }
 
     init(_ socket: Int32, _ peer: Peer, number: UInt64, now: UInt64) {

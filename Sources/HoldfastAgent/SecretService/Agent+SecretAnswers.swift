@@ -1,6 +1,6 @@
 internal import DeviceOwner
-internal import FaceMessages
-internal import Faces
+internal import ProgramProtocols
+internal import ProgramAccess
 internal import SecretMemory
 internal import SystemCalls
 internal import VaultStorage
@@ -17,7 +17,7 @@ extension Agent {
 
     func answer(
         _ found: SecretServiceAnswer, to call: BusCall, _ kind: SecretServiceCall,
-        _ session: SecretServiceFace.Session? = nil
+        _ session: SecretServiceEndpoint.Session? = nil
     ) {
         guard let reply = call.reply() else { return }
         switch found {
@@ -54,7 +54,7 @@ extension Agent {
     }
 
     private func write(
-        _ secrets: [(path: String, secret: SecretServiceSecret)], _ session: SecretServiceFace.Session,
+        _ secrets: [(path: String, secret: SecretServiceSecret)], _ session: SecretServiceEndpoint.Session,
         _ reply: BusReply, isMap: Bool
     ) -> Bool {
         var isWhole = true

@@ -1,6 +1,6 @@
 internal import DeviceOwner
-internal import FaceMessages
-internal import Faces
+internal import ProgramProtocols
+internal import ProgramAccess
 internal import Items
 internal import SecretMemory
 internal import VaultCore
@@ -9,7 +9,7 @@ internal import VaultStorage
 
 extension Agent {
     func tellProperties(
-        _ kind: SecretServiceCall, _ call: BusCall, _ path: SecretServicePath, _ face: SecretServiceFace
+        _ kind: SecretServiceCall, _ call: BusCall, _ path: SecretServicePath, _ endpoint: SecretServiceEndpoint
     ) -> Bool {
         guard call.text(atMost: 255) != nil else { return false }
         var name: String?
@@ -18,7 +18,7 @@ extension Agent {
             name = text
         }
         if isServingSecrets {
-            begin(call, kind, face) { [name] work in try Agent.only(name, work.properties(of: path)) }
+            begin(call, kind, endpoint) { [name] work in try Agent.only(name, work.properties(of: path)) }
             return true
         }
         let answered: SecretServiceAnswer
@@ -41,7 +41,7 @@ extension Agent {
     }
 
     /// Labels and attributes of items can be changed.
-    func setProperty(_ call: BusCall, _ path: SecretServicePath, _ face: SecretServiceFace) -> Bool {
+    func setProperty(_ call: BusCall, _ path: SecretServicePath, _ endpoint: SecretServiceEndpoint) -> Bool {
         guard let interface = call.text(atMost: 255), let name = call.text(atMost: 255) else { return false }
         guard case .item(let collection, let item) = path, interface == SecretServiceCall.getSecret.interface,
             name == "Label" || name == "Attributes"
@@ -53,13 +53,13 @@ extension Agent {
         if name == "Label" {
             guard call.enter("v", "s"), let label = call.text(atMost: SecretServicePath.longestItem), !label.isEmpty
             else { return false }
-            begin(call, .setProperty, face) { work in
+            begin(call, .setProperty, endpoint) { work in
                 try SecretServiceStore(work.items).set(item, in: collection, label: label)
                 return .done
             }
         } else {
             guard call.enter("v", "a{ss}"), let attributes = call.attributes() else { return false }
-            begin(call, .setProperty, face) { work in
+            begin(call, .setProperty, endpoint) { work in
                 try SecretServiceStore(work.items).set(item, in: collection, attributes: attributes)
                 return .done
             }
@@ -84,13 +84,13 @@ extension Agent {
     }
 
     func useItem(
-        _ kind: SecretServiceCall, _ call: BusCall, _ path: SecretServicePath, _ face: SecretServiceFace
+        _ kind: SecretServiceCall, _ call: BusCall, _ path: SecretServicePath, _ endpoint: SecretServiceEndpoint
     ) -> Bool {
-        guard isServingSecrets else { return refuseLocked(kind, call, face) }
+        guard isServingSecrets else { return refuseLocked(kind, call, endpoint) }
         switch kind {
         case .deleteItem:
             guard case .item(let collection, let name) = path else { return refuseUnknown(call) }
-            begin(call, kind, face) { work in
+            begin(call, kind, endpoint) { work in
                 try SecretServiceStore(work.items).delete(name, in: collection)
                 return .done
             }
@@ -103,19 +103,19 @@ extension Agent {
                 paths = many
             }
             guard let named = call.objectPath() else { return false }
-            guard let session = face.session(named, of: call.sender) else { return refuseSession(call) }
+            guard let session = endpoint.session(named, of: call.sender) else { return refuseSession(call) }
             let several = Set(paths)
-            begin(call, kind, face, session, isMany: several.count > 1) { work in try work.secrets(several) }
+            begin(call, kind, endpoint, session, isMany: several.count > 1) { work in try work.secrets(several) }
         case .createItem:
             guard let collection = SecretServiceWork.collection(path) else { return refuseUnknown(call) }
             guard let found = call.properties(SecretServiceCall.getSecret.interface), let secret = call.secret(),
                 let replaces = call.flag()
             else { return false }
-            guard let session = face.session(secret.session, of: call.sender) else { return refuseSession(call) }
+            guard let session = endpoint.session(secret.session, of: call.sender) else { return refuseSession(call) }
             guard let value = Agent.open(secret, session) else { return false }
             let draft = SecretServiceStore.Draft(
                 label: found.label, attributes: found.attributes, contentType: secret.contentType, replaces: replaces)
-            begin(call, kind, face) { work in
+            begin(call, kind, endpoint) { work in
                 let name = try value.bytes.withBytes { value in
                     try SecretServiceStore(work.items).create(draft, value, in: collection)
                 }
@@ -124,10 +124,10 @@ extension Agent {
         default:
             guard case .item(let collection, let name) = path else { return refuseUnknown(call) }
             guard let secret = call.secret() else { return false }
-            guard let session = face.session(secret.session, of: call.sender) else { return refuseSession(call) }
+            guard let session = endpoint.session(secret.session, of: call.sender) else { return refuseSession(call) }
             guard let value = Agent.open(secret, session) else { return false }
             let type = secret.contentType
-            begin(call, kind, face) { work in
+            begin(call, kind, endpoint) { work in
                 try value.bytes.withBytes { value in
                     try SecretServiceStore(work.items).set(name, in: collection, value, contentType: type)
                 }
@@ -138,7 +138,7 @@ extension Agent {
     }
 
     private static func open(
-        _ secret: borrowing BusCall.TravellingSecret, _ session: SecretServiceFace.Session
+        _ secret: borrowing BusCall.TravellingSecret, _ session: SecretServiceEndpoint.Session
     ) -> Body? {
         let opened = secret.value.withBytes { value in
             secret.parameters.withBytes { session.cipher.open(value, parameters: $0) }
@@ -150,10 +150,10 @@ extension Agent {
     }
 
     /// Of locked items no secret is given; where a search found none but them, that is an answer.
-    private func refuseLocked(_ kind: SecretServiceCall, _ call: BusCall, _ face: SecretServiceFace) -> Bool {
+    private func refuseLocked(_ kind: SecretServiceCall, _ call: BusCall, _ endpoint: SecretServiceEndpoint) -> Bool {
         guard kind == .getSecrets else { return refuseLocked(call) }
         guard let paths = call.objectPaths(), let named = call.objectPath() else { return false }
-        guard let session = face.session(named, of: call.sender) else { return refuseSession(call) }
+        guard let session = endpoint.session(named, of: call.sender) else { return refuseSession(call) }
         let areFound = paths.allSatisfy { path in
             if case .found = SecretServicePath(parsing: path) { return true }
             return false

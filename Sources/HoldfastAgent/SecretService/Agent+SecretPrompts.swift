@@ -1,5 +1,5 @@
 internal import DeviceOwner
-internal import FaceMessages
+internal import ProgramProtocols
 internal import Items
 internal import SecretMemory
 internal import VaultCore
@@ -15,12 +15,12 @@ extension Agent {
     }
 
     /// Objects are unlocked already, or there is a prompt for them.
-    func unlock(_ paths: [String], for call: BusCall, _ face: SecretServiceFace) {
+    func unlock(_ paths: [String], for call: BusCall, _ endpoint: SecretServiceEndpoint) {
         let paths = paths.filter(Agent.isLockable)
         if isServingSecrets || paths.isEmpty { return Agent.answer(call, paths) }
         let number = nextConnection()
-        if let old = face.prompts.superfluous { endSecretPrompt(old, isDismissed: true) }
-        guard face.prompts.open(number, call.sender, paths) else {
+        if let old = endpoint.prompts.superfluous { endSecretPrompt(old, isDismissed: true) }
+        guard endpoint.prompts.open(number, call.sender, paths) else {
             return call.fail(
                 SecretServiceError.limits, "too many prompts are open, or one would be for too many objects")
         }
@@ -32,9 +32,10 @@ extension Agent {
 
     /// - Returns: False where an argument is wrong.
     func usePrompt(
-        _ kind: SecretServiceCall, _ call: BusCall, _ path: SecretServicePath, _ face: SecretServiceFace
+        _ kind: SecretServiceCall, _ call: BusCall, _ path: SecretServicePath, _ endpoint: SecretServiceEndpoint
     ) -> Bool {
-        guard case .prompt(let number) = path, let prompt = face.prompts[number], prompt.client == call.sender else {
+        guard case .prompt(let number) = path, let prompt = endpoint.prompts[number], prompt.client == call.sender
+        else {
             call.fail(SecretServiceError.noSuchObject, "there is no such prompt of yours")
             return true
         }
@@ -43,26 +44,26 @@ extension Agent {
         call.reply()?.send()
         if kind == .dismiss {
             endSecretPrompt(number, isDismissed: true)
-        } else if face.prompts.show(number, of: call.sender) {
+        } else if endpoint.prompts.show(number, of: call.sender) {
             showSecretPrompt(number)
         }
         return true
     }
 
     private func showSecretPrompt(_ number: UInt64, problem: String = "") {
-        guard let face = secrets, let prompt = face.prompts[number] else { return }
+        guard let endpoint = secrets, let prompt = endpoint.prompts[number] else { return }
         if isServingSecrets { return endSecretPrompt(number, isDismissed: false) }
         // Nothing could be asked for that opens it: its user has to.
-        if unasked != nil, face.isBehindProxy(prompt.client) { return endSecretPrompt(number, isDismissed: true) }
+        if unasked != nil, endpoint.isBehindProxy(prompt.client) { return endSecretPrompt(number, isDismissed: true) }
         let isOpening = openUnasked { [weak self] in
             guard let self else { return }
             endSecretPrompt(number, isDismissed: !isServingSecrets)
         }
         guard !isOpening else { return }
-        guard endsAt == nil, dropReason == nil, !isSleeping, let (peer, asker) = face.asker(prompt.client) else {
+        guard endsAt == nil, dropReason == nil, !isSleeping, let (peer, asker) = endpoint.asker(prompt.client) else {
             return endSecretPrompt(number, isDismissed: true)
         }
-        let closed = Gate.Closed(target: .vault, rule: .eachTime, tags: [], name: problem)
+        let closed = LeaseCheck.Needed(target: .vault, rule: .eachTime, tags: [], name: problem)
         decide(closed, for: AskingClient(number: number, peer: peer, asker: asker))
     }
 
@@ -88,15 +89,15 @@ extension Agent {
 
     /// The vault was opened, by whatever: nobody need be asked any more.
     func finishSecretUnlock() {
-        guard isServingSecrets, let face = secrets else { return }
-        face.tellLocked(false)
-        for number in face.prompts.numbers(isShown: true) { endSecretPrompt(number, isDismissed: false) }
+        guard isServingSecrets, let endpoint = secrets else { return }
+        endpoint.tellLocked(false)
+        for number in endpoint.prompts.numbers(isShown: true) { endSecretPrompt(number, isDismissed: false) }
     }
 
     /// What was entered for a prompt did not open the vault.
     func failSecretUnlock(_ number: UInt64, _ error: VaultError) {
-        guard let face = secrets, face.prompts[number] != nil else { return }
-        guard error.code == .wrongPasscode, error.remainingAttempts != 0, face.prompts.tryAgain(number) else {
+        guard let endpoint = secrets, endpoint.prompts[number] != nil else { return }
+        guard error.code == .wrongPasscode, error.remainingAttempts != 0, endpoint.prompts.tryAgain(number) else {
             return endSecretPrompt(number, isDismissed: true)
         }
         showSecretPrompt(number, problem: error.reason)
@@ -104,12 +105,12 @@ extension Agent {
 
     /// Tells its client, and nobody else, how a prompt ended.
     func endSecretPrompt(_ number: UInt64, isDismissed: Bool) {
-        guard let face = secrets, let prompt = face.prompts.close(number) else { return }
+        guard let endpoint = secrets, let prompt = endpoint.prompts.close(number) else { return }
         // Not what runs: it has spent its attempt.
         waitingUnlocks.removeAll { $0.connection == number }
         let objects = isDismissed ? [] : prompt.objects
-        for path in objects { face.tellLocked(path, false, [prompt.client]) }
-        let signal = face.bus.signal(
+        for path in objects { endpoint.tellLocked(path, false, [prompt.client]) }
+        let signal = endpoint.bus.signal(
             "Completed", of: "org.freedesktop.Secret.Prompt", on: SecretServicePath.prompt(number).text,
             to: prompt.client)
         guard let signal else { return }
@@ -120,9 +121,9 @@ extension Agent {
 
     /// The vault locks: no prompt outlives that, and no call that waits for a thread.
     func endSecretPrompts() {
-        guard let face = secrets else { return }
-        for number in face.asking { turnAway(secretCall: number, .lockedMeanwhile) }
-        for working in face.takeWaiting() { refuseLocked(working.call) }
-        for number in face.prompts.numbers(isShown: false) { endSecretPrompt(number, isDismissed: true) }
+        guard let endpoint = secrets else { return }
+        for number in endpoint.asking { turnAway(secretCall: number, .lockedMeanwhile) }
+        for working in endpoint.takeWaiting() { refuseLocked(working.call) }
+        for number in endpoint.prompts.numbers(isShown: false) { endSecretPrompt(number, isDismissed: true) }
     }
 }

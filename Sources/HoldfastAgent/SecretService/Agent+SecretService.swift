@@ -1,6 +1,6 @@
 internal import DeviceOwner
-internal import FaceMessages
-internal import Faces
+internal import ProgramProtocols
+internal import ProgramAccess
 internal import Items
 internal import SecretMemory
 internal import VaultCore
@@ -12,12 +12,12 @@ extension Agent {
     /// Begins to be the Secret Service of the user's session. Once it is, it is until it ends or the bus does.
     /// - Throws: `agentUnavailable`, also where another program is it.
     func serveSecrets() throws(VaultError) {
-        if let face = secrets {
-            guard !face.bus.isOwner else { return }
-            throw Agent.error(.taken(process: face.bus.owner()))
+        if let endpoint = secrets {
+            guard !endpoint.bus.isOwner else { return }
+            throw Agent.error(.taken(process: endpoint.bus.owner()))
         }
         do throws(ServiceBus.Problem) {
-            secrets = SecretServiceFace(try ServiceBus(claiming: SecretServiceFace.name))
+            secrets = SecretServiceEndpoint(try ServiceBus(claiming: SecretServiceEndpoint.name))
         } catch { throw Agent.error(error) }
     }
 
@@ -25,9 +25,11 @@ extension Agent {
     /// It waits for a name that another program has.
     func serveSecretsFromTheBeginning() {
         do throws(ServiceBus.Problem) {
-            let face = SecretServiceFace(try ServiceBus(claiming: SecretServiceFace.name, waits: true))
-            secrets = face
-            if !face.bus.isOwner { settings.tell("\(Agent.owner(face.bus.owner())); Holdfast will be when that ends") }
+            let endpoint = SecretServiceEndpoint(try ServiceBus(claiming: SecretServiceEndpoint.name, waits: true))
+            secrets = endpoint
+            if !endpoint.bus.isOwner {
+                settings.tell("\(Agent.owner(endpoint.bus.owner())); Holdfast will be when that ends")
+            }
         } catch { settings.tell(Agent.error(error).reason) }
     }
 
@@ -54,21 +56,21 @@ extension Agent {
 
     /// Takes the calls that came in. What is left behind is taken in the next turn.
     func runSecrets() {
-        guard let face = secrets, face.bus.hasMore || isReady(face.bus.descriptor) != 0 else { return }
-        for _ in 0..<SecretServiceFace.callsPerTurn {
+        guard let endpoint = secrets, endpoint.bus.hasMore || isReady(endpoint.bus.descriptor) != 0 else { return }
+        for _ in 0..<SecretServiceEndpoint.callsPerTurn {
             do throws(ServiceBus.Problem) {
-                switch try face.bus.next() {
+                switch try endpoint.bus.next() {
                 case nil: return
-                case .left(let client): face.leave(client)
-                case .call(let call): take(call, face)
+                case .left(let client): endpoint.leave(client)
+                case .call(let call): handle(call, endpoint)
                 }
             } catch { return endSecrets() }
             guard secrets != nil else { return }
         }
     }
 
-    private func take(_ call: BusCall, _ face: SecretServiceFace, hasWaited: Bool = false) {
-        guard face.peer(of: call.sender) != nil else {
+    private func handle(_ call: BusCall, _ endpoint: SecretServiceEndpoint, hasWaited: Bool = false) {
+        guard endpoint.peer(of: call.sender) != nil else {
             return call.fail(SecretServiceError.accessDenied, "only programs of the same user are served")
         }
         guard let path = SecretServicePath(parsing: call.path) else {
@@ -79,8 +81,8 @@ extension Agent {
         do throws(SecretServiceCall.Refusal) {
             let kind = try SecretServiceCall(
                 interface: call.interface, member: call.member, signature: call.signature, on: path)
-            if !isServingSecrets, !hasWaited, kind.needsVault, wait(call, face) { return }
-            if !handle(kind, call, path, face) {
+            if !isServingSecrets, !hasWaited, kind.needsVault, wait(call, endpoint) { return }
+            if !handle(kind, call, path, endpoint) {
                 call.fail(
                     SecretServiceError.invalidArguments, "an argument is not what the call takes, or is too large")
             }
@@ -94,11 +96,11 @@ extension Agent {
     }
 
     /// Has a vault that opens without asking opened for a program; not for one in a sandbox.
-    private func wait(_ call: BusCall, _ face: SecretServiceFace) -> Bool {
-        guard unasked != nil, !face.isBehindProxy(call.sender) else { return false }
+    private func wait(_ call: BusCall, _ endpoint: SecretServiceEndpoint) -> Bool {
+        guard unasked != nil, !endpoint.isBehindProxy(call.sender) else { return false }
         return openUnasked {
-            guard self.secrets === face else { return }
-            self.take(call, face, hasWaited: true)
+            guard self.secrets === endpoint else { return }
+            self.handle(call, endpoint, hasWaited: true)
         }
     }
 
@@ -106,12 +108,12 @@ extension Agent {
 
     /// - Returns: False where an argument is wrong; then nothing was done or answered.
     private func handle(
-        _ kind: SecretServiceCall, _ call: BusCall, _ path: SecretServicePath, _ face: SecretServiceFace
+        _ kind: SecretServiceCall, _ call: BusCall, _ path: SecretServicePath, _ endpoint: SecretServiceEndpoint
     ) -> Bool {
         switch kind {
-        case .openSession: return openSession(call, face)
+        case .openSession: return openSession(call, endpoint)
         case .closeSession:
-            guard case .session(let number) = path, face.sessions.close(number, of: call.sender) else {
+            guard case .session(let number) = path, endpoint.sessions.close(number, of: call.sender) else {
                 call.fail(SecretServiceError.noSession, "there is no such session of yours")
                 return true
             }
@@ -136,8 +138,8 @@ extension Agent {
             answerLock(call, locked)
         case .unlock:
             guard let paths = call.objectPaths() else { return false }
-            unlock(paths, for: call, face)
-        case .prompt, .dismiss: return usePrompt(kind, call, path, face)
+            unlock(paths, for: call, endpoint)
+        case .prompt, .dismiss: return usePrompt(kind, call, path, endpoint)
         case .createCollection: return createCollection(call)
         case .searchItems, .searchCollection:
             guard let question = call.attributes() else { return false }
@@ -147,10 +149,10 @@ extension Agent {
             }
             let collection = SecretServiceWork.collection(path)
             if path != .service, collection == nil { return refuseUnknown(call) }
-            begin(call, kind, face) { try $0.search(question, in: collection) }
-        case .setProperty: return setProperty(call, path, face)
-        case .getProperty, .getProperties: return tellProperties(kind, call, path, face)
-        case .getSecret, .getSecrets, .createItem, .setSecret, .deleteItem: return useItem(kind, call, path, face)
+            begin(call, kind, endpoint) { try $0.search(question, in: collection) }
+        case .setProperty: return setProperty(call, path, endpoint)
+        case .getProperty, .getProperties: return tellProperties(kind, call, path, endpoint)
+        case .getSecret, .getSecrets, .createItem, .setSecret, .deleteItem: return useItem(kind, call, path, endpoint)
         }
         return true
     }

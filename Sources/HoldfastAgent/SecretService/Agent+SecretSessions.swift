@@ -1,6 +1,6 @@
 internal import DeviceOwner
-internal import FaceMessages
-internal import Faces
+internal import ProgramProtocols
+internal import ProgramAccess
 internal import Items
 internal import SecretMemory
 internal import VaultCore
@@ -8,9 +8,9 @@ internal import VaultFormat
 internal import VaultStorage
 
 extension Agent {
-    func openSession(_ call: BusCall, _ face: SecretServiceFace) -> Bool {
+    func openSession(_ call: BusCall, _ endpoint: SecretServiceEndpoint) -> Bool {
         guard let algorithm = call.text(atMost: 255) else { return false }
-        guard face.sessions.hasRoom(for: call.sender) else {
+        guard endpoint.sessions.hasRoom(for: call.sender) else {
             call.fail(SecretServiceError.limits, "too many sessions are open")
             return true
         }
@@ -26,7 +26,7 @@ extension Agent {
             call.fail(SecretServiceError.notSupported, "this algorithm is not known")
             return true
         }
-        guard let reply = call.reply(), let number = face.sessions.open(call.sender, cipher) else { return true }
+        guard let reply = call.reply(), let number = endpoint.sessions.open(call.sender, cipher) else { return true }
         reply.container("v", publicNumber == nil ? "s" : "ay") {
             if let publicNumber { unsafe reply.bytes(publicNumber.span.bytes) } else { reply.text("") }
         }

@@ -1,6 +1,6 @@
 internal import DeviceOwner
-internal import FaceMessages
-internal import Faces
+internal import ProgramProtocols
+internal import ProgramAccess
 internal import Items
 internal import SecretMemory
 internal import VaultCore
@@ -26,8 +26,8 @@ extension Agent {
 
     /// Has a thread look into the open vault.
     func begin(
-        _ call: BusCall, _ kind: SecretServiceCall, _ face: SecretServiceFace,
-        _ session: SecretServiceFace.Session? = nil, isMany: Bool = false,
+        _ call: BusCall, _ kind: SecretServiceCall, _ endpoint: SecretServiceEndpoint,
+        _ session: SecretServiceEndpoint.Session? = nil, isMany: Bool = false,
         _ body: @escaping @Sendable (SecretServiceWork) throws -> SecretServiceAnswer
     ) {
         if let reason = lock.visit(clock.now()) { dropKeys(because: reason) }
@@ -36,23 +36,23 @@ extension Agent {
             return
         }
         let number = nextConnection()
-        let work = SecretServiceFace.Working(call: call, kind: kind, session: session, body: body, isMany: isMany)
-        guard face.begin(number, work) else {
+        let work = SecretServiceEndpoint.Working(call: call, kind: kind, session: session, body: body, isMany: isMany)
+        guard endpoint.begin(number, work) else {
             return call.fail(SecretServiceError.limits, "too many calls are under way")
         }
-        self.work(for: number, Gate(nil))
+        self.work(for: number, LeaseCheck(nil))
     }
 
     /// Does again what stopped, now that it is allowed.
-    func goOn(secretCall number: UInt64, with closed: Gate.Closed) {
+    func resume(secretCall number: UInt64, with closed: LeaseCheck.Needed) {
         guard secrets?[number] != nil else { return }
         if let reason = lock.visit(clock.now()) { dropKeys(because: reason) }
         guard isServingSecrets else { return turnAway(secretCall: number, .lockedMeanwhile) }
-        if let gate = secrets?.goOn(number, allowed: closed) { work(for: number, gate) }
+        if let gate = secrets?.resume(number, allowed: closed) { work(for: number, gate) }
     }
 
-    private func work(for number: UInt64, _ gate: Gate) {
-        guard let face = secrets, let working = face[number], face.takeThread(number, gate) else { return }
+    private func work(for number: UInt64, _ gate: LeaseCheck) {
+        guard let endpoint = secrets, let working = endpoint[number], endpoint.takeThread(number, gate) else { return }
         let (vault, items, body, unused) = (vault, items, working.body, lock.unused(clock.now()))
         let isTaken = work.submit {
             var found: SecretServiceAnswer?
@@ -63,8 +63,8 @@ extension Agent {
             return .secrets(number, found, outcome)
         }
         if !isTaken {
-            _ = face.finish(number)
-            _ = face.giveThread(number)
+            _ = endpoint.finish(number)
+            _ = endpoint.giveThread(number)
             working.call.fail(SecretServiceError.limits, "the agent has too much to do")
         }
     }
@@ -101,9 +101,9 @@ extension Agent {
     }
 
     /// The item is to be asked for.
-    private func decide(_ closed: Gate.Closed, forSecretCall number: UInt64) {
-        guard let face = secrets, let working = face[number] else { return }
-        guard let (peer, asker) = face.asker(working.call.sender) else {
+    private func decide(_ closed: LeaseCheck.Needed, forSecretCall number: UInt64) {
+        guard let endpoint = secrets, let working = endpoint[number] else { return }
+        guard let (peer, asker) = endpoint.asker(working.call.sender) else {
             return turnAway(secretCall: number, .notAllowed("the program that asks cannot be recognised"))
         }
         decide(closed, for: AskingClient(number: number, peer: peer, asker: asker))
@@ -112,7 +112,7 @@ extension Agent {
     /// Ends what stopped. A call for several items goes on without those that the user is asked for; nothing more is asked for it.
     func turnAway(secretCall number: UInt64, _ error: VaultError) {
         if error.code == .notAllowed, isServingSecrets, secrets?[number]?.isMany == true,
-            let gate = secrets?.goOn(number, allowed: nil)
+            let gate = secrets?.resume(number, allowed: nil)
         {
             return work(for: number, gate)
         }

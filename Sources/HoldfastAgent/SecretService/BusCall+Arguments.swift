@@ -1,6 +1,6 @@
 internal import DeviceOwner
-internal import FaceMessages
-internal import Faces
+internal import ProgramProtocols
+internal import ProgramAccess
 internal import SecretMemory
 
 /// Arguments of calls, read within their limits. The types of the whole message were compared before, but not what variants hold.

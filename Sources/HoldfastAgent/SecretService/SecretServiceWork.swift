@@ -1,6 +1,6 @@
 internal import AgentMessages
-internal import FaceMessages
-internal import Faces
+internal import ProgramProtocols
+internal import ProgramAccess
 internal import Items
 internal import SecretMemory
 internal import VaultCore
@@ -10,7 +10,7 @@ internal import VaultStorage
 /// What threads do in the open vault for calls of the Secret Service.
 struct SecretServiceWork: Sendable {
     let items: ItemStore
-    let gate: Gate
+    let gate: LeaseCheck
 
     private var store: SecretServiceStore { SecretServiceStore(items) }
 
@@ -33,7 +33,7 @@ struct SecretServiceWork: Sendable {
 
     func secret(_ path: SecretServicePath) throws -> SecretServiceSecret {
         let (collection, name) = try item(path)
-        guard let record = RecordPath(collection: collection, name: name) else { throw VaultError.noSuchRecord }
+        guard let record = RecordName(collection: collection, name: name) else { throw VaultError.noSuchRecord }
         return try store.secret(name, in: collection) { item throws(VaultError) in try gate.pass(item, record) }
     }
 

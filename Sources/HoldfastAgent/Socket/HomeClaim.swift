@@ -10,7 +10,7 @@ package enum HomeClaim {
 
     /// Takes the home for this process, until it ends: one agent for one home.
     /// - Throws: `agentRunning`.
-    static func take(_ home: Int32) throws(VaultError) {
+    static func claim(_ home: Int32) throws(VaultError) {
         let deadline = MonotonicClock.milliseconds + AgentSettings.claimPatience
         while flock(home, LOCK_EX | LOCK_NB) != 0 {
             switch errno {

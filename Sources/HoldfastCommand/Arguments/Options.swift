@@ -1,5 +1,5 @@
 internal import CommandLineArguments
-internal import Faces
+internal import ProgramAccess
 internal import Holdfast
 internal import HoldfastAgent
 

@@ -1,3 +1,4 @@
+internal import VaultFormat
 internal import AgentMessages
 internal import CommandLineArguments
 internal import Holdfast
@@ -161,13 +162,13 @@ private struct DockerAccounts {
         }
     }
 
-    private func path(_ server: String) throws(CommandError) -> RecordPath {
+    private func path(_ server: String) throws(CommandError) -> RecordName {
         let server = String(server.drop(while: \.isWhitespace).reversed().drop(while: \.isWhitespace).reversed())
         let isPlain = server.unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value < 0x7F }
         guard !server.isEmpty, server.utf8.count <= DockerAccounts.longestServer, isPlain else {
             throw .usage("the address of a registry has 1 to \(DockerAccounts.longestServer) visible characters")
         }
-        guard let path = RecordPath(collection: collection, name: server) else { throw ItemNames.noSuchPath }
+        guard let path = RecordName(collection: collection, name: server) else { throw ItemNames.noSuchPath }
         return path
     }
 }

@@ -159,7 +159,7 @@ private func enrollOwner(_ step: OwnerStep, _ arguments: Arguments) throws(Comma
     let passcode = try Unlocking.checkedPasscode(input, vault)
     let keeps = arguments[Options.keepsOnDisk] || arguments[Options.keep]
     try changeRules(passcode, vault) { policy throws(VaultError) in
-        try policy.take(step, keeps: keeps)
+        try policy.accept(step, keeps: keeps)
     }
     guard keeps else {
         Output.remark("Enrolled. Unlock once with the passcode; after that it works for three days.")

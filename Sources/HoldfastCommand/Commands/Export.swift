@@ -1,3 +1,4 @@
+internal import VaultFormat
 internal import AgentMessages
 internal import CommandLineArguments
 internal import Holdfast
@@ -82,7 +83,7 @@ private func plain(_ all: [ItemSummary], _ items: ItemStore) throws(CommandError
     try json.raw("{\"format\":\"\(HoldfastImport.format)\",\"version\":1,\"items\":[")
     var isFirst = true
     for record in all where !record.isFile {
-        guard let path = RecordPath(collection: record.collection, name: record.name) else { continue }
+        guard let path = RecordName(collection: record.collection, name: record.name) else { continue }
         if !isFirst { try json.raw(",\n") }
         isFirst = false
         let item = try vaultCall { try items.item(record.name, in: record.collection) }

@@ -1,3 +1,4 @@
+internal import VaultFormat
 internal import AgentMessages
 internal import CommandLineArguments
 internal import Holdfast
@@ -35,7 +36,7 @@ private func getValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {
 }
 
 private func write(
-    _ path: RecordPath, _ access: ItemAccess, _ progress: inout Progress
+    _ path: RecordName, _ access: ItemAccess, _ progress: inout Progress
 ) throws(CommandError) {
     var done: UInt64 = 0
     var value = ShownValue(isRaw: access.arguments[Options.raw])

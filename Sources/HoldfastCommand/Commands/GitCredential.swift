@@ -1,7 +1,7 @@
 internal import AgentMessages
 internal import CommandLineArguments
-internal import FaceMessages
-internal import Faces
+internal import ProgramProtocols
+internal import ProgramAccess
 internal import Holdfast
 internal import HoldfastAgent
 internal import SecretMemory

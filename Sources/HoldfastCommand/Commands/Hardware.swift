@@ -70,7 +70,7 @@ private func leave(atDevice vault: Vault, _ arguments: Arguments) throws(Command
         "This makes \(path) a separate vault with keys of its own, and no recovery phrase. The key of the "
             + "original vault stays. If this folder is the vault itself, use holdfast hardware claim instead.",
         word: "copy")
-    var wish = LevelWish(.device)
+    var wish = LevelTarget(.device)
     wish.hardware = .leave
     var change = Optional(consume wish)
     try vaultCall {

@@ -1,3 +1,4 @@
+internal import VaultFormat
 internal import AgentMessages
 internal import CommandLineArguments
 internal import Holdfast
@@ -107,7 +108,7 @@ private func acceptItem(_ arguments: Arguments) throws(CommandError) -> ExitCode
     if arguments[Options.json] {
         try Output.write(.object(["collection": .text(place.collection), "name": .text(place.name)]))
     } else {
-        let path = RecordPath(collection: place.collection, name: place.name)
+        let path = RecordName(collection: place.collection, name: place.name)
         let written = path.map(access.told)
         Output.remark("Accepted as \(written ?? Escaping.name(place.name)).")
     }

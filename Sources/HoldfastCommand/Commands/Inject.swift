@@ -1,5 +1,5 @@
 internal import CommandLineArguments
-internal import FaceMessages
+internal import ProgramProtocols
 internal import Holdfast
 internal import SystemCalls
 
@@ -33,7 +33,7 @@ private func injectValues(_ arguments: Arguments) throws(CommandError) -> ExitCo
     }
     let text = try readTemplate(arguments[Options.templateIn])
     let template = try text.withBytes { text throws(CommandError) in
-        do throws(FaceError) { return try Template(parsing: text) } catch {
+        do throws(ProgramProtocolError) { return try Template(parsing: text) } catch {
             throw CommandError.usage("the template cannot be used: \(error.words)")
         }
     }

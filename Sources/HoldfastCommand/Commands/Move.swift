@@ -1,3 +1,4 @@
+internal import VaultFormat
 internal import AgentMessages
 internal import CommandLineArguments
 internal import Holdfast
@@ -68,7 +69,7 @@ private func duplicateRecord(_ arguments: Arguments) throws(CommandError) -> Exi
 
 private func change(
     _ arguments: Arguments, _ naming: Naming, isMoved: Bool,
-    _ change: (ItemAccess, RecordPath, NamedRecord) throws(CommandError) -> Void
+    _ change: (ItemAccess, RecordName, NamedRecord) throws(CommandError) -> Void
 ) throws(CommandError) -> ExitCode {
     let access = ItemAccess(arguments)
     let new = arguments[place: 1]
@@ -98,11 +99,11 @@ extension ItemAccess {
     /// What a record is called when it was moved or copied.
     /// - Parameter isMoved: Whether the record itself gets the name.
     fileprivate func target(
-        _ new: String, for old: RecordPath, isMoved: Bool
+        _ new: String, for old: RecordName, isMoved: Bool
     ) throws(CommandError) -> NamedRecord {
         let moved = isMoved ? old.entry : nil
         if isLiteral || arguments.contains(Options.toCollection.option) {
-            guard let path = RecordPath(collection: arguments[Options.toCollection] ?? old.collection, name: new) else {
+            guard let path = RecordName(collection: arguments[Options.toCollection] ?? old.collection, name: new) else {
                 throw ItemNames.noSuchPath
             }
             return NamedRecord(path)

@@ -1,3 +1,4 @@
+internal import VaultFormat
 internal import AgentMessages
 internal import CommandLineArguments
 internal import Holdfast
@@ -23,7 +24,7 @@ enum OpenItems {
     ) throws(CommandError) -> NamedRecord {
         let text = arguments[place: 0]
         if let collection = arguments[Options.collection] {
-            guard let path = RecordPath(collection: collection, name: text) else { throw ItemNames.noSuchPath }
+            guard let path = RecordName(collection: collection, name: text) else { throw ItemNames.noSuchPath }
             return NamedRecord(path)
         }
         let names = EntryNames(try vaultCall { try open.records() }.filter { !$0.isSealed }.map(\.entry))

@@ -1,3 +1,4 @@
+internal import VaultFormat
 internal import AgentMessages
 internal import CommandLineArguments
 internal import Holdfast
@@ -69,7 +70,7 @@ private func requireForGood(_ record: NamedRecord) throws(CommandError) {
 }
 
 extension ItemAccess {
-    fileprivate func remove(_ path: RecordPath) throws(CommandError) {
+    fileprivate func remove(_ path: RecordName) throws(CommandError) {
         try run(changes: true) { agent throws(VaultError) in
             try agent.remove(path)
         } own: { (_, vault) throws(VaultError) in

@@ -1,5 +1,5 @@
 internal import CommandLineArguments
-internal import FaceMessages
+internal import ProgramProtocols
 internal import Holdfast
 internal import SystemCalls
 

@@ -1,6 +1,6 @@
 internal import AgentMessages
 internal import CommandLineArguments
-internal import Faces
+internal import ProgramAccess
 internal import Holdfast
 internal import HoldfastAgent
 internal import SystemCalls

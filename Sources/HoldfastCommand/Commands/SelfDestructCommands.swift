@@ -69,12 +69,12 @@ private func change(_ change: SelfDestruct.Change, _ arguments: Arguments) throw
     let wanted = max(arguments[Options.countdown] ?? 0, Int(policy.selfDestructCountdown))
     let agent = AgentAccess.holder(arguments, for: .seconds(wanted))
     let own = OwnChange(SelfDestructSwitch(vault: vault, countdown: .seconds(wanted)))
-    try take(change, agent, own, vault, policy, input, arguments)
+    try perform(change, agent, own, vault, policy, input, arguments)
     return try tell(vault, changed: true, arguments)
 }
 
 /// Authenticates, asks, waits, authenticates again.
-private func take(
+private func perform(
     _ change: SelfDestruct.Change, _ agent: AgentChange?, _ own: OwnChange, _ vault: Vault, _ policy: VaultPolicy,
     _ input: SecretInput, _ arguments: Arguments
 ) throws(CommandError) {

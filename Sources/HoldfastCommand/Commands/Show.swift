@@ -110,7 +110,7 @@ private func block(_ value: RawSpan) -> String {
     return text.split(separator: "\n", omittingEmptySubsequences: false).joined(separator: "\n    ")
 }
 
-private func showJSON(_ item: borrowing Item, _ path: RecordPath, reveals: Bool) throws(CommandError) {
+private func showJSON(_ item: borrowing Item, _ path: RecordName, reveals: Bool) throws(CommandError) {
     var json = SecretJSON()
     try json.append(item, path, reveals: reveals)
     try json.write()
@@ -118,7 +118,7 @@ private func showJSON(_ item: borrowing Item, _ path: RecordPath, reveals: Bool)
 
 extension SecretJSON {
     /// An item as an object; its secrets only where they are to be seen.
-    mutating func append(_ item: borrowing Item, _ path: RecordPath, reveals: Bool) throws(CommandError) {
+    mutating func append(_ item: borrowing Item, _ path: RecordName, reveals: Bool) throws(CommandError) {
         let head: [(String, JSON)] = [
             ("collection", .text(path.collection)), ("name", .text(path.name)),
             ("kind", .text(item.kind.word)), ("favourite", .boolean(item.isFavourite)),

@@ -1,3 +1,4 @@
+internal import VaultFormat
 internal import AgentMessages
 internal import CommandLineArguments
 internal import Holdfast
@@ -94,10 +95,10 @@ extension ItemAccess {
 private func restoreItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let access = ItemAccess(arguments)
     let (entry, older) = try access.trashed(arguments[place: 0], takesNumber: true)
-    var target: RecordPath?
+    var target: RecordName?
     if let name = arguments[Options.restoredName] {
         if access.isLiteral {
-            target = RecordPath(collection: entry.key.collection, name: name)
+            target = RecordName(collection: entry.key.collection, name: name)
         } else {
             target = try access.requireFree(name).path
         }

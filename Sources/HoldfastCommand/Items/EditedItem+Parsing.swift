@@ -15,11 +15,11 @@ extension EditedItem {
         var lines = TextLines(text)
         while let line = lines.next() {
             guard !line.isBlank(text), text.byte(at: line.range.lowerBound) != UInt8(ascii: "#") else { continue }
-            try take(line, &lines, text)
+            try parse(line, &lines, text)
         }
     }
 
-    private mutating func take(_ line: TextLines.Line, _ lines: inout TextLines, _ text: RawSpan) throws(EditError) {
+    private mutating func parse(_ line: TextLines.Line, _ lines: inout TextLines, _ text: RawSpan) throws(EditError) {
         var words = LineReader(line)
         var word = try words.word(text)
         let isBase64 = word == "base64"

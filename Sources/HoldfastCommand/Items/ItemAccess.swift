@@ -1,3 +1,4 @@
+internal import VaultFormat
 internal import AgentMessages
 internal import CommandLineArguments
 internal import Holdfast
@@ -133,7 +134,7 @@ extension ItemAccess {
     }
 
     /// An item, or a plain value as one.
-    func item(_ path: RecordPath) throws(CommandError) -> Item {
+    func item(_ path: RecordName) throws(CommandError) -> Item {
         try run { agent throws(VaultError) in
             try agent.item(path)
         } own: { (items, _) throws(VaultError) in
@@ -184,7 +185,7 @@ extension ItemAccess {
     private static var tries: Int { 16 }
 
     /// - Returns: Whether it is in the trash; if not, it was removed for good.
-    func discard(_ path: RecordPath, days: Int) throws(CommandError) -> Bool {
+    func discard(_ path: RecordName, days: Int) throws(CommandError) -> Bool {
         try run(changes: true) { agent throws(VaultError) in
             try agent.discard(path, seconds: UInt32(clamping: days * 86_400))
         } own: { (items, _) throws(VaultError) in
@@ -216,7 +217,7 @@ extension ItemAccess {
     }
 
     /// Puts something back from the trash.
-    func restore(_ entry: TrashEntry, as target: RecordPath?) throws(CommandError) {
+    func restore(_ entry: TrashEntry, as target: RecordName?) throws(CommandError) {
         guard let path = target ?? entry.entry.record else { throw ItemNames.noSuchPath }
         try ItemNames.explaining(NamedRecord(path)) { () throws(CommandError) in
             try run(changes: true) { agent throws(VaultError) in

@@ -1,7 +1,8 @@
+internal import VaultFormat
 internal import AgentMessages
 internal import CommandLineArguments
-internal import FaceMessages
-internal import Faces
+internal import ProgramProtocols
+internal import ProgramAccess
 internal import Holdfast
 internal import HoldfastAgent
 internal import Items
@@ -9,12 +10,12 @@ internal import SystemCalls
 
 /// A record that a text on the command line names, and how its name is written.
 struct NamedRecord: Equatable {
-    let path: RecordPath
+    let path: RecordName
     let written: String
 
-    init(_ path: RecordPath) { self.init(path, written: path.entry.text) }
+    init(_ path: RecordName) { self.init(path, written: path.entry.text) }
 
-    init(_ path: RecordPath, written: String) {
+    init(_ path: RecordName, written: String) {
         self.path = path
         self.written = written
     }
@@ -137,7 +138,7 @@ extension ItemAccess {
     func requireFree(_ text: String, for moved: EntryPath? = nil) throws(CommandError) -> NamedRecord {
         var names = try names()
         if let moved { names = EntryNames(names.all.filter { $0 != moved }) }
-        let path: RecordPath
+        let path: RecordName
         if isLiteral {
             guard let record = try record(as: text) else { throw ItemNames.noSuchPath }
             path = record.path
@@ -149,12 +150,12 @@ extension ItemAccess {
     }
 
     /// As ``requireFree(_:)``, of a place.
-    func requireFree(_ path: RecordPath) throws(CommandError) -> NamedRecord {
+    func requireFree(_ path: RecordName) throws(CommandError) -> NamedRecord {
         try requireFree(path, among: try names())
     }
 
     /// However it is written: two are never written the same, but one of them would be written anew.
-    private func requireFree(_ path: RecordPath, among names: EntryNames) throws(CommandError) -> NamedRecord {
+    private func requireFree(_ path: RecordName, among names: EntryNames) throws(CommandError) -> NamedRecord {
         if let taken = names.taking(path.entry) { throw ItemNames.taken(names.written([taken])[0]) }
         return NamedRecord(path)
     }
@@ -174,7 +175,7 @@ extension ItemAccess {
     }
 
     /// How a record that was just stored is written, for a remark.
-    func told(_ path: RecordPath) -> String {
+    func told(_ path: RecordName) -> String {
         let record = NamedRecord(path)
         guard Descriptors.isTerminal(STDERR_FILENO) else { return record.written }
         return (try? exact(record))?.written ?? record.written
@@ -200,7 +201,7 @@ extension ItemAccess {
     /// What a text means where nothing else is looked at; nil where no record can be called so.
     private func record(as text: String) throws(CommandError) -> NamedRecord? {
         if let collection = arguments[Options.collection] {
-            return RecordPath(collection: collection, name: text).map { NamedRecord($0) }
+            return RecordName(collection: collection, name: text).map { NamedRecord($0) }
         }
         return EntryPath(parsing: text)?.record.map { NamedRecord($0) }
     }
@@ -291,7 +292,7 @@ enum ItemNames {
 
     /// The place of a new record.
     /// - Throws: `invalidName`, which says what is wrong with it.
-    static func new(_ text: String) throws(CommandError) -> RecordPath {
+    static func new(_ text: String) throws(CommandError) -> RecordName {
         guard EntryPath(parsing: text) != nil else { throw noSuchPath }
         // git's addresses have an empty part.
         let git = CredentialStore.defaultCollection
@@ -390,7 +391,7 @@ struct FoundItem: ~Copyable {
     let record: NamedRecord
     var item: Item
 
-    var path: RecordPath { record.path }
+    var path: RecordName { record.path }
 
     /// The item once more, as it was read.
     borrowing func duplicate() throws(CommandError) -> Item {

@@ -1,7 +1,7 @@
 internal import DeviceOwner
 internal import HoldfastDoctor
 
-// What the doctor finds, in the command's words: other faces have their own.
+// What the doctor finds, in the command's words: other user interfaces have their own.
 
 extension Finding {
     /// What was found.

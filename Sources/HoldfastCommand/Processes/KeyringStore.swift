@@ -1,6 +1,6 @@
 internal import DeviceOwner
-internal import FaceMessages
-internal import Faces
+internal import ProgramProtocols
+internal import ProgramAccess
 internal import Holdfast
 internal import HoldfastAgent
 internal import Imports

@@ -61,7 +61,7 @@ func addDeviceSlot(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     try Unlocking.withPasscode(input, vault) { passcode throws(CommandError) in
         try vaultCall {
             let proof = try vault.unlockProving(passcode: passcode, spending: vault.burnAttempt())
-            try vault.change(to: LevelWish(.device), proving: proof)
+            try vault.change(to: LevelTarget(.device), proving: proof)
         }
     }
     try finishRekey(vault)
@@ -80,7 +80,7 @@ private func settleAtDevice(_ vault: Vault) throws(CommandError) -> ExitCode {
         throw .failure(.exists, "the vault opens without asking already; nothing was changed")
     }
     try vaultCall {
-        try vault.change(to: LevelWish(.device), proving: vault.proveNobody())
+        try vault.change(to: LevelTarget(.device), proving: vault.proveNobody())
         try vault.openByDevice()
     }
     try finishRekey(vault)
@@ -101,7 +101,7 @@ func removeDeviceSlot(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let passcode = try input.newPasscode(takingWeak: arguments[Options.weak])
     let phrase = try vaultCall { try Vault.newRecoveryPhrase() }
     try delivery.deliverConfirmed(phrase, else: "nothing was changed")
-    var wish = LevelWish(.secret)
+    var wish = LevelTarget(.secret)
     wish.passcode = consume passcode
     wish.phrase = consume phrase
     var change = Optional(wish)

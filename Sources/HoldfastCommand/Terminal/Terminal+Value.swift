@@ -47,7 +47,7 @@ extension Terminal {
             }
             guard got > 0 else { throw .failure(.cancelled, "nothing was entered") }
             let isEnded = try piece.withBytes { bytes throws(CommandError) in
-                try take(bytes.extracting(0..<got), into: &value, extent)
+                try append(bytes.extracting(0..<got), into: &value, extent)
             }
             guard isEnded else { continue }
             do throws(SecretMemoryError) { return try value.bytes() } catch { throw CommandError(error) }
@@ -55,7 +55,8 @@ extension Terminal {
     }
 
     /// - Returns: Whether the value is complete.
-    private func take(_ typed: RawSpan, into value: inout SecretBuffer, _ extent: Extent) throws(CommandError) -> Bool {
+    private func append(_ typed: RawSpan, into value: inout SecretBuffer, _ extent: Extent) throws(CommandError) -> Bool
+    {
         for offset in 0..<typed.byteCount {
             let byte = typed.byte(at: offset)
             switch byte {

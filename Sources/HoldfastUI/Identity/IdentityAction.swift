@@ -35,7 +35,7 @@ package enum IdentityAction: Sendable, Hashable, CaseIterable {
     case erase
 }
 
-/// Why something did not happen to an identity, as a value that each face puts into its own words.
+/// Why something did not happen to an identity, as a value that each user interface puts into its own words.
 package enum IdentityProblem: Sendable, Hashable {
     /// This device has no account.
     case noAccount

@@ -13,7 +13,7 @@ internal import SystemCalls
 /// action that follows uses it up.
 @MainActor @Observable
 public final class IdentityModel {
-    /// How the last action ended; a face clears it when it was shown.
+    /// How the last action ended; a user interface clears it when it was shown.
     package struct Outcome: Sendable, Hashable {
         /// What was asked for.
         package let action: IdentityAction
@@ -31,7 +31,7 @@ public final class IdentityModel {
     package internal(set) var running: IdentityAction?
     /// How the last one ended.
     package var outcome: Outcome?
-    /// What became known on the way; a face clears it when it was shown.
+    /// What became known on the way; a user interface clears it when it was shown.
     package var news: [IdentityNews] = []
     /// Whether the device's owner is asked for what needs a proof, because the vault has no passcode.
     package private(set) var confirmsOwner = false

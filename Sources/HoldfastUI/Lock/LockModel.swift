@@ -1,13 +1,13 @@
 public import Holdfast
 public import Observation
 
-/// The lock screen and what decides whether content may be seen, for any face.
+/// The lock screen and what decides whether content may be seen, for any user interface.
 ///
 /// It shows what ``AppLockCore/AppLock`` and the vault say, and errs on the shut side: content is covered at once on any
 /// event that may hide it, and what was decrypted is dropped before the lock has done its work.
 @MainActor @Observable
 public final class LockModel {
-    /// What the lock is doing, as a face sees it.
+    /// What the lock is doing, as a user interface sees it.
     package enum State: Sendable, Hashable {
         /// Shut; a passcode or the phrase opens it.
         case locked
@@ -111,7 +111,7 @@ public final class LockModel {
         tasks.add(
             Task { [weak self] in
                 for await sent in stream {
-                    if let event = sent.event { await self?.take(event) }
+                    if let event = sent.event { await self?.handle(event) }
                     sent.taken?.resume()
                 }
             })
@@ -141,7 +141,7 @@ public final class LockModel {
         showStop()
     }
 
-    /// Feeds an event from the system or the face and returns at once; events are taken in the order they were sent.
+    /// Feeds an event from the system or the user interface and returns at once; events are taken in the order they were sent.
     package func send(_ event: LockEvent) { post(.system(event)) }
 
     /// As ``send(_:)``, and returns when it was taken.
@@ -292,7 +292,7 @@ extension LockModel {
         }
     }
 
-    private func take(_ event: LockMachine.Event) async {
+    private func handle(_ event: LockMachine.Event) async {
         await app.lock.play(event)
         switch event.visibility {
         case .shuts: shutting -= 1
@@ -305,7 +305,7 @@ extension LockModel {
         }
     }
 
-    /// Shut as far as this face can: nothing decrypted is left in it.
+    /// Shut as far as this process can: nothing decrypted is left in it.
     private func fall() {
         stale = readings
         isCovered = true

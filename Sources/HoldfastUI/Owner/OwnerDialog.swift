@@ -38,7 +38,7 @@ package final class OwnerDialog {
         // In order, because only the sensor's latest hint is valid.
         let (said, saying) = AsyncStream.makeStream(of: Said.self)
         let listening = Task { [weak self] in
-            for await word in said { self?.take(word) }
+            for await word in said { self?.handle(word) }
         }
         let prompts = OwnerPrompts(
             reason: reason,
@@ -95,7 +95,7 @@ package final class OwnerDialog {
         case question(OwnerPrompt, OwnerAnswer)
     }
 
-    private func take(_ word: Said) {
+    private func handle(_ word: Said) {
         switch word {
         case .step(let step):
             // One leads to the next: what the last one showed is over.

@@ -53,7 +53,7 @@ public final class OwnerUnlockModel {
         until = app.startProblem?.until
     }
 
-    /// Whether the lock screen can be seen: a face that knows it keeps a prompt from taking the sensor away from others.
+    /// Whether the lock screen can be seen: a user interface that knows it keeps a prompt from taking the sensor away from others.
     package func setInFront(_ isInFront: Bool) {
         self.isInFront = isInFront
         askOnOccasion()

@@ -1,6 +1,6 @@
 internal import Holdfast
 
-/// What the user chose about one face. Kept in the vault, so that the lock cannot be weakened without the passcode.
+/// What the user chose about one user interface. Kept in the vault, so that the lock cannot be weakened without the passcode.
 package struct Preferences: Sendable, Hashable {
     /// What leaving the window for another one does.
     package enum FocusLoss: String, Sendable, Hashable, CaseIterable {
@@ -30,9 +30,9 @@ package struct Preferences: Sendable, Hashable {
     /// Seconds after which a value that is shown is hidden again.
     package var revealSeconds: UInt32 = 30
 
-    /// What a face offers for ``idleSeconds``.
+    /// What a user interface offers for ``idleSeconds``.
     package static let idlePresets: [UInt32?] = [60, 300, 900, 1800, nil]
-    /// What a face offers for ``clipboardSeconds``.
+    /// What a user interface offers for ``clipboardSeconds``.
     package static let clipboardPresets: [UInt32] = [10, 30, 60, 120]
 
     /// The defaults.
@@ -61,7 +61,7 @@ package struct Preferences: Sendable, Hashable {
         """
     }
 
-    /// Reads what ``text`` wrote. Lines that mean nothing here keep the default: a newer face may have written them.
+    /// Reads what ``text`` wrote. Lines that mean nothing here keep the default: a newer version may have written them.
     init(parsing text: String) {
         for line in text.split(separator: "\n") {
             let parts = line.split(separator: "=", maxSplits: 1).map(String.init)

@@ -1,7 +1,7 @@
 package import Holdfast
 internal import Observation
 
-/// The choices about one face, read when the vault opens and written when they change.
+/// The choices about one user interface, read when the vault opens and written when they change.
 @MainActor @Observable
 package final class PreferencesModel {
     /// What holds now.
@@ -10,24 +10,24 @@ package final class PreferencesModel {
     package var problem: VaultProblem?
 
     @ObservationIgnored private let vault: Vault
-    @ObservationIgnored private let face: String
+    @ObservationIgnored private let interface: String
     /// Called when what holds was read or has changed.
     @ObservationIgnored var onChange: @MainActor (Preferences) async -> Void = { _ in }
 
-    /// The collection that faces keep their own records in; ``VaultModel`` does not show it.
+    /// The collection that user interfaces keep their own records in; ``VaultModel`` does not show it.
     nonisolated static let collection = EntryPath.settingsCollection
 
     /// - Parameters:
     ///   - vault: Where the preferences are kept.
-    ///   - face: Names the face: `desktop`, `ios`.
-    package init(_ vault: Vault, face: String) {
+    ///   - interface: Names the user interface: `desktop`, `ios`.
+    package init(_ vault: Vault, interface: String) {
         self.vault = vault
-        self.face = face
+        self.interface = interface
     }
 
     /// Reads them; the vault must be open.
     package func load() async {
-        if let stored = await PreferencesModel.read(vault, face) { values = stored }
+        if let stored = await PreferencesModel.read(vault, interface) { values = stored }
         await onChange(values)
     }
 
@@ -37,14 +37,14 @@ package final class PreferencesModel {
         edit(&values)
         guard values != before else { return }
         let wanted = values
-        problem = await PreferencesModel.write(wanted, vault, face)
+        problem = await PreferencesModel.write(wanted, vault, interface)
         if problem != nil, values == wanted { values = before }
         await onChange(values)
     }
 
     @concurrent
-    private nonisolated static func read(_ vault: Vault, _ face: String) async -> Preferences? {
-        try? vault.withValue(for: face, in: collection) { bytes in
+    private nonisolated static func read(_ vault: Vault, _ interface: String) async -> Preferences? {
+        try? vault.withValue(for: interface, in: collection) { bytes in
             guard bytes.byteCount <= Preferences.longestText, bytes.isReadableText else { return Preferences() }
             return Preferences(parsing: unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) })
         }
@@ -52,11 +52,11 @@ package final class PreferencesModel {
 
     @concurrent
     private nonisolated static func write(
-        _ preferences: Preferences, _ vault: Vault, _ face: String
+        _ preferences: Preferences, _ vault: Vault, _ interface: String
     ) async -> VaultProblem? {
         let bytes = Array(preferences.text.utf8)
         do throws(VaultError) {
-            try vault.put(bytes: unsafe bytes.span.bytes, for: face, in: collection, replacing: true)
+            try vault.put(bytes: unsafe bytes.span.bytes, for: interface, in: collection, replacing: true)
             return nil
         } catch { return VaultProblem(error) }
     }

@@ -40,7 +40,7 @@ public final class ProtectionModel {
     package private(set) var showsPhrase = false
     /// What the system says and asks while it looks for its owner.
     package let dialog = OwnerDialog()
-    /// The last step that did not come to hold; a face clears it when it was shown.
+    /// The last step that did not come to hold; a user interface clears it when it was shown.
     package var failure: Failure?
 
     @ObservationIgnored private let app: HoldfastApp
@@ -235,7 +235,7 @@ public final class ProtectionModel {
     }
 }
 
-/// What a new passcode must be at least, wherever a face sets one; the command has the same floor.
+/// What a new passcode must be at least, wherever one is set; the command has the same floor.
 enum PasscodeFloor {
     /// - Parameters:
     ///   - passcode: As it was typed. One that is empty or too long is the vault's to refuse.

@@ -107,7 +107,7 @@ public final class SecuritySettingsModel {
     /// Called when a change was made, or tried.
     @ObservationIgnored var onChange: @MainActor () async -> Void = {}
 
-    /// What a face offers for ``Change/attemptLimit(_:)``.
+    /// What a user interface offers for ``Change/attemptLimit(_:)``.
     package nonisolated static var attemptLimits: ClosedRange<Int> { VaultPolicy.attemptLimits }
 
     package typealias LookAtChip = @Sendable (HoldfastApp) -> OwnerObstacle?

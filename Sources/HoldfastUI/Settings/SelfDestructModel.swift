@@ -50,7 +50,7 @@ public final class SelfDestructModel {
     package private(set) var countdown = 30
     /// How far a change is.
     public private(set) var step = Step.idle
-    /// How the last one ended; a face clears it when it was shown.
+    /// How the last one ended; a user interface clears it when it was shown.
     package var outcome: Outcome?
     /// Whether a passcode is being checked.
     public private(set) var isBusy = false

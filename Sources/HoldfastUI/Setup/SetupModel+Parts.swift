@@ -15,7 +15,7 @@ extension SetupModel {
         guard step == .chip else { return }  // the user was away
         self.passcode = consume passcode
         self.phrase = consume phrase
-        if problem == nil { goOn() }
+        if problem == nil { advance() }
     }
 
     /// Tests the finger, and then adds it to the vault's policy.
@@ -39,7 +39,7 @@ extension SetupModel {
         isBusy = false
         guard step == .fingerprint else { return }
         self.passcode = consume passcode
-        if problem == nil { goOn() }
+        if problem == nil { advance() }
     }
 
     /// The user skips what is offered; a finger that is being waited for is let go.
@@ -48,7 +48,7 @@ extension SetupModel {
         if dialog.step != nil { return dialog.cancel() }
         guard !isBusy else { return }
         problem = nil
-        goOn()
+        advance()
     }
 
     /// Finds out whether a vault can begin without a passcode here.
@@ -75,7 +75,7 @@ extension SetupModel {
         step = isMade ? .finished : .welcome
     }
 
-    func goOn() {
+    func advance() {
         step = left.isEmpty ? .finished : left.removeFirst()
         // The words, and then the passcode, are needed no more.
         if step != .chip { phrase = nil }

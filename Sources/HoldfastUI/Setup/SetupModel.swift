@@ -240,7 +240,7 @@ package final class SetupModel {
         guard began == absences else { return await lockAndFinish() }
         self.passcode = consume passcode
         // The vault is there whatever went wrong on the way: its lock screen says the rest.
-        goOn()
+        advance()
     }
 
     @concurrent

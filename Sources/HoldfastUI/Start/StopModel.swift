@@ -70,7 +70,7 @@ public final class StopModel {
         remedies = wanted.filter { $0 != .startOver || canStartOver }
     }
 
-    /// Does what a remedy says. ``FaceModel/models``, ``FaceModel/stop`` and ``LockModel/stop`` say what came of it.
+    /// Does what a remedy says. ``AppModel/models``, ``AppModel/stop`` and ``LockModel/stop`` say what came of it.
     public func perform(_ remedy: Remedy) async {
         guard running == nil, remedies.contains(remedy) else { return }
         (running, problem) = (remedy, nil)
@@ -80,7 +80,7 @@ public final class StopModel {
 }
 
 extension StopModel.Reason {
-    /// In the words that a face has for it.
+    /// In the words that a user interface has for it.
     package var problem: VaultProblem {
         switch self {
         case .missing: .vaultMissing

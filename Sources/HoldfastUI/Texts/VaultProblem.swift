@@ -1,7 +1,7 @@
 package import Holdfast
 internal import SystemCalls
 
-/// Why something did not happen, as a value that each face puts into its own words.
+/// Why something did not happen, as a value that each user interface puts into its own words.
 package enum VaultProblem: Sendable, Hashable {
     /// The passcode is wrong; the number of attempts left, nil if they are not counted.
     case wrongPasscode(remaining: Int?)

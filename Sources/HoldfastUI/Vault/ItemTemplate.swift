@@ -4,7 +4,7 @@ package import Holdfast
 package struct ItemTemplate: Sendable, Hashable {
     /// A field that is asked for.
     package struct Field: Sendable, Hashable {
-        /// What it is called where it is stored; a face translates it.
+        /// What it is called where it is stored; a user interface translates it.
         package let label: String
         /// What it holds.
         package let kind: FieldKind

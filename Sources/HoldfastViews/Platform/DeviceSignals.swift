@@ -24,13 +24,13 @@ public final class DeviceSignals {
         for signal in signals {
             let center = DeviceSignals.center(signal.source)
             let token = center.addObserver(forName: signal.name, object: nil, queue: .main) { [weak self] _ in
-                MainActor.assumeIsolated { self?.take(signal.meaning) }
+                MainActor.assumeIsolated { self?.handle(signal.meaning) }
             }
             observers.tokens.append((center, token))
         }
     }
 
-    private func take(_ meaning: SystemSignal.Meaning) {
+    private func handle(_ meaning: SystemSignal.Meaning) {
         // One of several windows leaves the app in front.
         if meaning == .windowMinimised, DeviceSignals.hasWindowInFront { return }
         if let event = screen.event(for: meaning) { lock?.send(event) }

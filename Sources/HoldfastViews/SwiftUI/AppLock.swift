@@ -8,7 +8,7 @@ extension View {
     ///
     /// Put it on the root of each scene. Sheets and alerts stand above an overlay: a sheet of the app's own takes
     /// ``SwiftUICore/View/covered(by:)``, and an app that shows alerts puts a ``LockWindow`` above everything as well.
-    public func appLock(_ models: AppModels) -> some View {
+    public func appLock(_ models: ReadyModels) -> some View {
         // Before the first prompt, which may come with the first frame.
         Texts.fillReasons(models)
         return modifier(AppLockModifier(models: models))
@@ -16,7 +16,7 @@ extension View {
 
     /// Covers what this view shows while its scene is inactive, and shows the lock screen in its place while the app is locked. For
     /// sheets, which stand above the cover and the lock screen of the view that presents them.
-    public func covered(by models: AppModels) -> some View { modifier(CoverModifier(models: models)) }
+    public func covered(by models: ReadyModels) -> some View { modifier(CoverModifier(models: models)) }
 
     /// Shows this view only while its scene is in front and not recorded, whether the app lock is on or off and whatever the
     /// settings allow. For what must be on no picture of the screen: the words of a recovery phrase.
@@ -24,7 +24,7 @@ extension View {
 }
 
 struct AppLockModifier: ViewModifier {
-    let models: AppModels
+    let models: ReadyModels
     /// Stands for this scene.
     @State private var scene = SceneMark()
     @Environment(\.scenePhase) private var phase
@@ -42,7 +42,7 @@ struct AppLockModifier: ViewModifier {
 }
 
 struct CoverModifier: ViewModifier {
-    let models: AppModels
+    let models: ReadyModels
     @State private var surroundings = Surroundings()
     @Environment(\.scenePhase) private var phase
     @Environment(\.isCaptured) private var isCaptured

@@ -5,15 +5,15 @@ public import SwiftUI
 
 /// *Lock Now* in the menu of the app, for a Mac and for an iPad with a keyboard.
 public struct LockCommands: Commands {
-    private let face: FaceModel
+    private let appModel: AppModel
 
     /// The command for this app.
-    public init(_ face: FaceModel) { self.face = face }
+    public init(_ appModel: AppModel) { self.appModel = appModel }
 
     /// The command, below the settings.
     public var body: some Commands {
         CommandGroup(after: .appSettings) {
-            LockNowButton(face: face).keyboardShortcut("l", modifiers: [.control, .command])
+            LockNowButton(appModel: appModel).keyboardShortcut("l", modifiers: [.control, .command])
         }
     }
 }
@@ -21,18 +21,18 @@ public struct LockCommands: Commands {
 #if canImport(AppKit) && !targetEnvironment(macCatalyst)
 /// A lock in the bar of menus, from which the app is locked while another one is in front.
 public struct LockMenuBarExtra: Scene {
-    private let face: FaceModel
+    private let appModel: AppModel
 
     /// The item for this app.
-    public init(_ face: FaceModel) { self.face = face }
+    public init(_ appModel: AppModel) { self.appModel = appModel }
 
     /// The item and its menu.
     public var body: some Scene {
         MenuBarExtra {
-            LockNowButton(face: face)
+            LockNowButton(appModel: appModel)
         } label: {
-            Image(systemName: face.isLocked ? "lock.fill" : "lock.open")
-                .accessibilityLabel(Text(face.isLocked ? "lock.title" : "lock.now", bundle: .texts))
+            Image(systemName: appModel.isLocked ? "lock.fill" : "lock.open")
+                .accessibilityLabel(Text(appModel.isLocked ? "lock.title" : "lock.now", bundle: .texts))
         }
     }
 }
@@ -40,11 +40,11 @@ public struct LockMenuBarExtra: Scene {
 
 /// Locks at once; disabled where there is nothing to lock.
 struct LockNowButton: View {
-    let face: FaceModel
+    let appModel: AppModel
 
     var body: some View {
         Button {
-            if case .ready(let models) = face.phase { models.lock.lock() }
+            if case .ready(let models) = appModel.phase { models.lock.lock() }
         } label: {
             Text("lock.now", bundle: .texts)
         }
@@ -52,12 +52,12 @@ struct LockNowButton: View {
     }
 
     private var canLock: Bool {
-        guard case .ready(let models) = face.phase else { return false }
+        guard case .ready(let models) = appModel.phase else { return false }
         return models.lock.isEnabled && !models.lock.isLocked
     }
 }
 
-extension FaceModel {
+extension AppModel {
     fileprivate var isLocked: Bool { if case .ready(let models) = phase { models.lock.isLocked } else { true } }
 }
 #endif

@@ -177,16 +177,16 @@ public struct LockView: View {
 
 /// The end: nothing can be entered any more.
 struct DestroyedView: View {
-    /// Begins another vault, where the app is at its root and wants that (``FaceModel/Ending/startOver``).
-    var face: FaceModel?
+    /// Begins another vault, where the app is at its root and wants that (``AppModel/Ending/startOver``).
+    var appModel: AppModel?
     @Environment(\.lockScreenStyle) private var style
 
     var body: some View {
         VStack(spacing: 20) {
             Text("app.destroyed", bundle: .texts).multilineTextAlignment(.center)
-            if let face, face.offersNewVault {
+            if let appModel, appModel.offersNewVault {
                 Button {
-                    Task { await face.startOver() }
+                    Task { await appModel.startOver() }
                 } label: {
                     Text("app.destroyed.again", bundle: .texts)
                 }

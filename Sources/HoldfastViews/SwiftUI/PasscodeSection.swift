@@ -5,7 +5,7 @@ internal import SwiftUI
 
 /// The vault's own secrets, where it has a passcode: another passcode, and a PIN under a chip.
 struct PasscodeSection: View {
-    let models: AppModels
+    let models: ReadyModels
     @Binding var page: PasscodeSheet.Page?
 
     private var model: SecuritySettingsModel { models.settings }
@@ -33,7 +33,7 @@ struct PasscodeSheet: View {
     }
 
     let page: Page
-    let models: AppModels
+    let models: ReadyModels
     @State private var old = ""
     @State private var new = NewPasscode()
     @State private var problem: VaultProblem?

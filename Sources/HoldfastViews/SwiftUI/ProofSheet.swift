@@ -4,7 +4,7 @@ internal import SwiftUI
 
 /// Asks for the vault's passcode, which a change of the settings is proved with.
 struct ProofSheet: View {
-    let models: AppModels
+    let models: ReadyModels
     /// Why the last answer did not do, where another one is taken.
     var problem: VaultProblem?
     let prove: @MainActor (SecretCarrier) async -> Void

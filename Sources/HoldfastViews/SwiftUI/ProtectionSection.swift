@@ -7,7 +7,7 @@ internal import VaultFormat
 
 /// Where the vault stands, and what each next step gives and costs. A sheet makes the step.
 struct ProtectionSection: View {
-    let models: AppModels
+    let models: ReadyModels
     @Binding var page: ProtectionSheet.Page?
 
     private var model: ProtectionModel { models.protection }
@@ -50,7 +50,7 @@ struct ProtectionSection: View {
 
 /// The sheets of the steps, and how one without a sheet ended.
 struct ProtectionSteps: ViewModifier {
-    let models: AppModels
+    let models: ReadyModels
     @Binding var page: ProtectionSheet.Page?
     let sheet: SheetPresence
 

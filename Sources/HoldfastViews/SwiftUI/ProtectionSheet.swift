@@ -11,7 +11,7 @@ struct ProtectionSheet: View {
     }
 
     let page: Page
-    let models: AppModels
+    let models: ReadyModels
     /// The present one.
     @State private var typed = ""
     @State private var new = NewPasscode()

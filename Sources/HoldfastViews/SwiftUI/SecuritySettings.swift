@@ -9,14 +9,14 @@ internal import VaultFormat
 /// change is proved with the passcode, and the owner's with the prompt that it is about, before; what is refused stands as
 /// it was.
 public struct SecuritySettings: View {
-    private let models: AppModels
+    private let models: ReadyModels
     @State private var page: ProtectionSheet.Page?
     @State private var secretPage: PasscodeSheet.Page?
     /// Of all sheets of this page: one at a time is there.
     @State private var sheet = SheetPresence()
 
     /// The settings of an open app.
-    public init(_ models: AppModels) {
+    public init(_ models: ReadyModels) {
         self.models = models
         Texts.fillReasons(models)
     }

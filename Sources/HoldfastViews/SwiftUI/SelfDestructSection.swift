@@ -5,7 +5,7 @@ internal import SwiftUI
 
 /// Self-destruct: the switch, the limit, the countdown, and what a wipe's receipt will be verified with.
 struct SelfDestructSection: View {
-    let models: AppModels
+    let models: ReadyModels
 
     private var model: SelfDestructModel { models.selfDestruct }
 
@@ -82,7 +82,7 @@ struct SelfDestructSection: View {
 
 /// What a change of self-destruct asks on its way: a proof, a confirmation, a proof again, and how it ended.
 struct SelfDestructSteps: ViewModifier {
-    let models: AppModels
+    let models: ReadyModels
     let sheet: SheetPresence
     /// Whether the confirmation stands there, and whether it was answered by one of its buttons.
     @State private var confirms = false

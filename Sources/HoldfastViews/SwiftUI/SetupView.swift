@@ -94,7 +94,7 @@ package struct SetupView: View {
         title("setup.resume")
         Text(model.isPhraseChecked ? "setup.resume.advice" : "setup.resume.newWords", bundle: .texts)
         SecureField(text: $typed, prompt: nil) { Text("lock.passcode", bundle: .texts) }
-        next("settings.continue") { goOn() }.disabled(typed.isEmpty || model.isBusy)
+        next("settings.continue") { advance() }.disabled(typed.isEmpty || model.isBusy)
     }
 
     @ViewBuilder private var biometrics: some View {
@@ -134,7 +134,7 @@ package struct SetupView: View {
         Task { await model.choose(passcode: first.take(), repeated: second.take(), takingWeak: takesWeak) }
     }
 
-    private func goOn() {
+    private func advance() {
         guard let secret = SecretCarrier(typed: typed) else { return }
         typed = ""
         Task { await model.resume(passcode: secret.take()) }

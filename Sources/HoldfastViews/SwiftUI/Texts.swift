@@ -33,7 +33,7 @@ enum Texts {
     static func text(_ key: String) -> String { Bundle.texts.localizedString(forKey: key, value: nil, table: nil) }
 
     /// Says in the user's language why the device's owner is asked, where the app says nothing of its own.
-    @MainActor static func fillReasons(_ models: AppModels) {
+    @MainActor static func fillReasons(_ models: ReadyModels) {
         let reasons: [(OwnerDialog, String)] = [
             (models.lock.owner.dialog, "reason.unlock"), (models.settings.dialog, "reason.settings"),
             (models.protection.dialog, "reason.protection"), (models.selfDestruct.dialog, "reason.selfDestruct"),
@@ -55,7 +55,7 @@ final class SheetPresence {
     func hasGone() { isThere = false }
 }
 
-extension AppModels {
+extension ReadyModels {
     /// Whether an alert can be answered. What presents it is disabled while the app is locked, and so would its buttons be: above
     /// the lock screen, it would keep its user from unlocking. It waits until the app is open.
     var takesAlerts: Bool { !lock.isLocked }

@@ -7,12 +7,12 @@ public import UIKit
 
 /// The cover and the lock screen for apps without SwiftUI. One that was presented dismisses itself when content may be seen.
 public final class LockViewController: UIViewController {
-    private let models: AppModels
+    private let models: ReadyModels
     private let style: LockScreenStyle
 
     /// What stands in front of these models' content.
     /// - Parameter style: How the lock screen looks.
-    public init(_ models: AppModels, style: LockScreenStyle = LockScreenStyle()) {
+    public init(_ models: ReadyModels, style: LockScreenStyle = LockScreenStyle()) {
         self.models = models
         self.style = style
         Texts.fillReasons(models)
@@ -73,7 +73,7 @@ public final class LockViewController: UIViewController {
 
 /// The cover alone for a mere interruption; the lock screen when it is locked.
 private struct FrontView: View {
-    let models: AppModels
+    let models: ReadyModels
     @Environment(\.isCaptured) private var isCaptured
 
     var body: some View {

@@ -8,7 +8,7 @@ public import UIKit
 /// keeps it.
 @MainActor
 public final class LockWindow {
-    private let models: AppModels
+    private let models: ReadyModels
     private let style: LockScreenStyle
     private var window: UIWindow?
     private weak var covered: UIWindow?
@@ -19,7 +19,7 @@ public final class LockWindow {
 
     /// The window over what these models keep shut.
     /// - Parameter style: How the lock screen looks.
-    public init(_ models: AppModels, style: LockScreenStyle = LockScreenStyle()) {
+    public init(_ models: ReadyModels, style: LockScreenStyle = LockScreenStyle()) {
         self.models = models
         self.style = style
         Texts.fillReasons(models)

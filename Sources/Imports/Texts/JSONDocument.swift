@@ -117,7 +117,7 @@ struct JSONNodeReader {
         }
     }
 
-    private mutating func take(_ byte: UInt8, _ bytes: RawSpan) -> Bool {
+    private mutating func consume(_ byte: UInt8, _ bytes: RawSpan) -> Bool {
         skipSpace(bytes)
         guard position < end, bytes[position] == byte else { return false }
         position += 1
@@ -149,7 +149,7 @@ struct JSONNodeReader {
         position += 1
         var members: [(key: String, value: JSONNode)] = []
         var keys: Set<String> = []
-        if take(UInt8(ascii: "}"), bytes) { return .object([]) }
+        if consume(UInt8(ascii: "}"), bytes) { return .object([]) }
         try budget.charge(bytes: ImportBudget.array, line: line)
         repeat {
             skipSpace(bytes)
@@ -159,10 +159,10 @@ struct JSONNodeReader {
                 bytes: JSONNodeReader.memberSize + JSONNodeReader.keySize + ImportBudget.text(range.count), line: line)
             let key = hasEscapes ? try JSONNodeReader.decode(range, bytes).openText() : bytes.openText(range)
             guard keys.insert(key).inserted else { throw fault("a key is there twice") }
-            guard take(UInt8(ascii: ":"), bytes) else { throw fault("a colon is missing") }
+            guard consume(UInt8(ascii: ":"), bytes) else { throw fault("a colon is missing") }
             members.append((key, try value(bytes, depth: depth + 1)))
-        } while take(UInt8(ascii: ","), bytes)
-        guard take(UInt8(ascii: "}"), bytes) else { throw fault("an object does not end") }
+        } while consume(UInt8(ascii: ","), bytes)
+        guard consume(UInt8(ascii: "}"), bytes) else { throw fault("an object does not end") }
         budget.release(bytes: members.count * JSONNodeReader.keySize)
         return .object(members)
     }
@@ -170,10 +170,10 @@ struct JSONNodeReader {
     private mutating func array(_ bytes: RawSpan, _ depth: Int) throws(ImportError) -> JSONNode.Value {
         position += 1
         var elements: [JSONNode] = []
-        if take(UInt8(ascii: "]"), bytes) { return .array([]) }
+        if consume(UInt8(ascii: "]"), bytes) { return .array([]) }
         try budget.charge(bytes: ImportBudget.array, line: line)
-        repeat { elements.append(try value(bytes, depth: depth + 1)) } while take(UInt8(ascii: ","), bytes)
-        guard take(UInt8(ascii: "]"), bytes) else { throw fault("an array does not end") }
+        repeat { elements.append(try value(bytes, depth: depth + 1)) } while consume(UInt8(ascii: ","), bytes)
+        guard consume(UInt8(ascii: "]"), bytes) else { throw fault("an array does not end") }
         return .array(elements)
     }
 

@@ -29,7 +29,7 @@ struct VaultCreation: ~Copyable {
         let madeFolders = try VaultCreation.makeFolders(path)
         do throws(VaultError) {
             let home = try HomeDirectory(path: path)
-            let file = try VaultCreation.takeMarker(home)
+            let file = try VaultCreation.claimMarker(home)
             try sweep(home)
             do throws(VaultError) {
                 VaultCreation.removeContents(of: home)
@@ -63,7 +63,7 @@ struct VaultCreation: ~Copyable {
     /// Lays the marker into an empty folder, or takes over one that was left behind. A folder with a header is a vault,
     /// whatever else lies there.
     /// - Throws: `exists`, `busy` while another process holds it.
-    private static func takeMarker(_ home: HomeDirectory) throws(VaultError) -> DurableFile {
+    private static func claimMarker(_ home: HomeDirectory) throws(VaultError) -> DurableFile {
         let names = try VaultCreation.names(in: home)
         let isEmpty = names.isEmpty
         guard isEmpty || isUnfinished(home) else { throw exists(home, names) }

@@ -38,7 +38,7 @@ extension Vault {
     func noteLogReached(
         in locked: inout LockedHeader, _ keys: UnlockedKeys
     ) throws(VaultError) -> UnlockedKeys {
-        try log.takeUpNewKeys(logBegin(keys, refused: 0, unsettled: 0))
+        try log.switchToNewKeys(logBegin(keys, refused: 0, unsettled: 0))
         let keybag = try Keybag(adding: .logReached, epoch: keys.current.epoch, to: keys.keybag)
         return try write(keybag, in: &locked, keys)
     }

@@ -161,7 +161,7 @@ extension Vault {
             let header = try HeaderFile.read(in: home)
             guard header.deviceSlot != nil else { return nil }
             try finishRekey()
-            var wish = LevelWish(.secret)
+            var wish = LevelTarget(.secret)
             wish.passcode = try newPasscode.copied()
             wish.phrase = try phrase.copied()
             wish.hardware = hardware

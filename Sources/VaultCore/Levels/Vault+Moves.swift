@@ -76,11 +76,11 @@ extension Vault {
     /// nothing is thrown any more; what is left then is made up for at the next start.
     /// - Throws: `proofTooWeak`, `proofExpired`, `stillMoving`, `movedElsewhere`, `invalidPolicy`, `shareUnavailable`,
     ///   `notConfirmed`, `invalidPasscode`, `hardwareUnclaimed`, and what writing can throw.
-    package func change(to wish: consuming LevelWish, proving proof: consuming Proof) throws(VaultError) {
+    package func change(to wish: consuming LevelTarget, proving proof: consuming Proof) throws(VaultError) {
         guard !settings.opensOnly else {
             throw VaultError(.proofTooWeak, "the app itself changes how the vault opens, not its extension")
         }
-        takeInOpenItems()
+        adoptOpenItems()
         guard let opening = gate.changeable else { throw .locked }
         guard opening.keys.epochs.count == 1 else { throw .stillMoving(moving.current) }
         let way = proof.way
@@ -152,15 +152,15 @@ private struct PendingLevelMove: ~Copyable {
 
     private var noteKeys: [NoteKey] { [before.noteKey, after.noteKey] }
 
-    func check(_ way: Proof.Way, _ wish: borrowing LevelWish) throws(VaultError) {
-        let facts = ChangeNeed.Facts(locked.header, canAskOwner: wish.canAskOwner)
-        guard ChangeNeed(facts).ways.contains(way) else {
+    func check(_ way: Proof.Way, _ wish: borrowing LevelTarget) throws(VaultError) {
+        let facts = RequiredProof.Facts(locked.header, canAskOwner: wish.canAskOwner)
+        guard RequiredProof(facts).ways.contains(way) else {
             throw .proofTooWeak
         }
     }
 
     /// Rules and slots. New shares are noted, made, and read back.
-    mutating func fill(_ wish: consuming LevelWish) throws(VaultError) {
+    mutating func fill(_ wish: consuming LevelTarget) throws(VaultError) {
         let old = locked.header
         let steps = wish.owner.stepsOrNone
         header.policy = old.policy.at(wish.level, owner: steps)
@@ -195,7 +195,7 @@ private struct PendingLevelMove: ~Copyable {
         header.set(try header.deviceSlot(item, nothing, share, wrapping: master))
     }
 
-    private mutating func addOwner(_ owner: consuming LevelWish.Owner) throws(VaultError) {
+    private mutating func addOwner(_ owner: consuming LevelTarget.Owner) throws(VaultError) {
         let share = try Vault.newKey()
         let item = try make(share, .owner(owner.steps))
         // Who was confirmed a moment ago gets it back, or it opens nothing later either.
@@ -277,7 +277,7 @@ private struct PendingLevelMove: ~Copyable {
     }
 }
 
-extension Optional<LevelWish.Owner> {
+extension Optional<LevelTarget.Owner> {
     fileprivate var stepsOrNone: Set<OwnerStep> {
         borrowing get {
             switch self {

@@ -42,7 +42,7 @@ extension Vault {
         // A log that was lost begins anew with the first keys that are there.
         if log.stateKind == nil {
             let budget = budget(header)
-            try? log.takeUpNewKeys(
+            try? log.switchToNewKeys(
                 logBegin(keys, refused: budget.refused, unsettled: budget.spent - min(budget.refused, budget.spent)))
         }
         finishUnlock(by: nil, keys, master)

@@ -52,7 +52,7 @@ extension Vault {
         guard keys.authenticates(old) else { throw .movedElsewhere }
         // Slots that are bound to the rules are wrapped anew with their secrets, which nobody gave here.
         guard old.passcodeSlot == nil, old.pinSlot == nil,
-            ChangeNeed(ChangeNeed.Facts(old, canAskOwner: canAskOwner)).ways.contains(way)
+            RequiredProof(RequiredProof.Facts(old, canAskOwner: canAskOwner)).ways.contains(way)
         else { throw .proofTooWeak }
         var header = old
         try change(&header.policy)

@@ -35,8 +35,8 @@ extension Vault {
     }
 
     /// What lies in the folder and in the key store.
-    static func look(at path: String, _ settings: VaultSettings) throws(VaultError) -> FirstLook {
-        var folder = FirstLook.Folder()
+    static func look(at path: String, _ settings: VaultSettings) throws(VaultError) -> StartupState {
+        var folder = StartupState.Folder()
         if let home = try homeIfThere(path) {
             folder.hasHeader = home.exists(HeaderFile.name)
             folder.isUnfinished = home.exists(VaultCreation.marker)
@@ -44,14 +44,14 @@ extension Vault {
         }
         // A vault that is there is not looked for.
         guard !folder.hasHeader else { return .open }
-        var floor = FirstLook.Floor.none
+        var floor = StartupState.Floor.none
         if let stores = settings.shareStores, let profile = settings.profile {
             floor = remembered(stores(path), profile)
         }
-        return FirstLook(folder, floor: floor)
+        return StartupState(folder, floor: floor)
     }
 
-    private static func remembered(_ stores: ShareStores, _ profile: FloorProfile) -> FirstLook.Floor {
+    private static func remembered(_ stores: ShareStores, _ profile: FloorProfile) -> StartupState.Floor {
         guard stores.hasFloors else { return .none }
         do throws(ShareFailure) {
             switch try stores.floor(of: profile) {

@@ -38,7 +38,7 @@ extension Vault {
     package static let inboxCollection = "inbox"
 
     /// Moves what lies in the open compartment to the inbox. Never throws: whatever is there, the vault is unlocked.
-    func takeInOpenItems() {
+    func adoptOpenItems() {
         guard let vault = try? gate.enter() else { return }
         defer { gate.leave() }
         var report = OpenCompartment.Migration()
@@ -46,7 +46,7 @@ extension Vault {
         // In nearly every unlock this one look is all.
         if home.exists(OpenFiles.database) {
             do throws(VaultError) {
-                try takeIn(vault, &report)
+                try adopt(vault, &report)
             } catch { report.problem = error }
         }
         // Whatever follows in the log follows this: its state may be written later.
@@ -61,7 +61,7 @@ extension Vault {
     /// A process that keeps the lock longer must not delay an unlock.
     private static let patience = 1000
 
-    private func takeIn(
+    private func adopt(
         _ vault: UnlockedVault, _ report: inout OpenCompartment.Migration
     ) throws(VaultError) {
         guard let lock = try lockOpen(vault.keys.vault, patience: Vault.patience) else { return }
@@ -70,7 +70,7 @@ extension Vault {
             guard let key = try lock.read() else {
                 return open.removeDatabase()  // what a killed beginning or emptying left
             }
-            try takeIn(vault, lock, key, &report)
+            try adopt(vault, lock, key, &report)
         } catch let error where error.code == .damaged || error.code == .newerVersion || error.code == .tooLarge {
             report.unreadable += 1
             try open.setAside(lock)
@@ -89,7 +89,7 @@ extension Vault {
         }
     }
 
-    private func takeIn(
+    private func adopt(
         _ vault: UnlockedVault, _ lock: borrowing LockedOpenKey, _ key: borrowing SecretBytes,
         _ report: inout OpenCompartment.Migration
     ) throws(VaultError) {
@@ -131,7 +131,7 @@ extension Vault {
                     try inboxKeys.open(fields, plaintext) { item, fields, plaintext throws(VaultError) in
                         let content = plaintext.extracting(fields.contentOffset..<plaintext.byteCount)
                         do throws(VaultError) {
-                            try session.takeIn(item, fields, content)
+                            try session.adopt(item, fields, content)
                         } catch {
                             failure = error  // of the vault, not of the item
                             throw VaultError(.inputOutput, "nothing was taken in")
@@ -241,7 +241,7 @@ final class InboxKeys {
 
 extension WriteSession {
     /// Puts an item of the open compartment into the inbox, under its own name where that is free there.
-    mutating func takeIn(_ label: RecordLabel, _ fields: RecordFields, _ content: RawSpan) throws(VaultError) {
+    mutating func adopt(_ label: RecordLabel, _ fields: RecordFields, _ content: RawSpan) throws(VaultError) {
         var attempt = 1
         while true {
             let name = try InboxName.candidate(label.record.name, attempt)

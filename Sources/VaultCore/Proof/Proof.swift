@@ -124,8 +124,8 @@ extension Vault {
         let header = try HeaderFile.read(in: home)
         guard present.keys.headerKeys.authenticates(header) else { throw .movedElsewhere }
         // Nobody is proved only where the device cannot ask: whoever made the proof looked.
-        let facts = ChangeNeed.Facts(header, canAskOwner: way == .owner)
-        guard ChangeNeed(facts).ways.contains(way) else { throw .proofTooWeak }
+        let facts = RequiredProof.Facts(header, canAskOwner: way == .owner)
+        guard RequiredProof(facts).ways.contains(way) else { throw .proofTooWeak }
     }
 }
 

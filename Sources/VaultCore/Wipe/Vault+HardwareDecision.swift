@@ -46,7 +46,7 @@ extension Vault {
         let header = locked.header
         let keys = try HeaderKeys(master: master, vault: header.vault)
         guard keys.authenticates(header) else { throw .movedElsewhere }
-        guard ChangeNeed(ChangeNeed.Facts(header, canAskOwner: canAskOwner)).ways.contains(way) else {
+        guard RequiredProof(RequiredProof.Facts(header, canAskOwner: canAskOwner)).ways.contains(way) else {
             throw .proofTooWeak
         }
         guard standing(of: header, [keys.noteKey]) != .own else { return }

@@ -16,7 +16,7 @@ extension VaultError {
 }
 
 extension VaultError.Code {
-    /// Every code of this version. A face has one table over them: a code without advice does not compile.
+    /// Every code of this version. A user interface has one table over them: a code without advice does not compile.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         case noVault = "noVault", noBackup = "noBackup", otherVault = "otherVault", exists = "exists"
         case wrongPasscode = "wrongPasscode", wrongPhrase = "wrongPhrase", malformedPhrase = "malformedPhrase"

@@ -5,7 +5,7 @@ package import VaultFormat
 
 /// What a vault refuses or could not do: a code for programs, and a reason in plain words that says what is wrong.
 ///
-/// What the user can do about it depends on the face that shows it, so the reason names no command and no button: an app
+/// What the user can do about it depends on the user interface that shows it, so the reason names no command and no button: an app
 /// has its own words for each ``Code``.
 public struct VaultError: Error, Sendable, Hashable {
     /// The kind of failure.

@@ -217,7 +217,7 @@ public struct WriteSession: ~Copyable {
         for epoch in state.keys.epochs.dropFirst() {
             let old = try epoch.lookupKey(collection: draft.collection, name: draft.name)
             guard let existing = try existing(old, epoch) else { continue }
-            try take(existing, over: draft, &fields)
+            try replace(existing, over: draft, &fields)
             try remove(old, epoch, existing)
             isNew = false
         }
@@ -225,7 +225,7 @@ public struct WriteSession: ~Copyable {
         if draft.replacing || draft.moving != nil,
             let existing = try existing(lookup, state.keys.current)
         {
-            try take(existing, over: draft, &fields)
+            try replace(existing, over: draft, &fields)
             try forget(lookup, state.keys.current, existing)
             replacing = true
         }
@@ -320,7 +320,7 @@ public struct WriteSession: ~Copyable {
     }
 
     /// The new record keeps the old one's creation time; a moved one must still be the write it was.
-    private func take(_ old: Existing, over draft: RecordDraft, _ fields: inout RecordFields) throws(VaultError) {
+    private func replace(_ old: Existing, over draft: RecordDraft, _ fields: inout RecordFields) throws(VaultError) {
         if let moving = draft.moving {
             guard moving.sequence == old.fields.sequence else { throw .recordNotFound }
             fields.modified = old.fields.modified

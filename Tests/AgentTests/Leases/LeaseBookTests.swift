@@ -26,7 +26,7 @@ import VaultFormat
         LeaseRequest(
             asker: asker,
             target: .item(
-                RecordPath(collection: "default", name: name)!, id: [UInt8](repeating: id, count: 16)),
+                RecordName(collection: "default", name: name)!, id: [UInt8](repeating: id, count: 16)),
             rule: rule, tags: tags)
     }
 

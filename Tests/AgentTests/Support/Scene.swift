@@ -151,7 +151,7 @@ final class Scene {
         _ = try (client.tags(), client.find("", in: collection))
         #expect(try client.discard(path, seconds: 60))
         let entry = try #require(try client.trash().first { $0.name == path.name })
-        let back = RecordPath(collection: entry.key.collection, name: name(23))
+        let back = RecordName(collection: entry.key.collection, name: name(23))
         try client.restore(entry.key, as: back)
         _ = try client.trash()
     }

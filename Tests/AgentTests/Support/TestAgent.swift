@@ -202,8 +202,8 @@ final class TestAgent {
     func raw() throws -> RawConnection { try RawConnection(socketPath) }
 }
 
-func path(_ name: String, _ collection: String = "default") throws -> RecordPath {
-    try #require(RecordPath(collection: collection, name: name))
+func path(_ name: String, _ collection: String = "default") throws -> RecordName {
+    try #require(RecordName(collection: collection, name: name))
 }
 
 /// Carries a noncopyable client through test code.

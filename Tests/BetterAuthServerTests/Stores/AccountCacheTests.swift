@@ -65,7 +65,7 @@ import Testing
         #expect(known(cache, identity) == nil, "it may be made at any time")
         #expect(try cache.account(identity) { old } == old)
         #expect(known(cache, identity) == old)
-        cache.take([(identity, new)])
+        cache.apply([(identity, new)])
         #expect(known(cache, identity) == new)
         cache.clear()
         #expect(known(cache, identity) == nil)
@@ -77,7 +77,7 @@ import Testing
         let (old, new) = (try account(), try account())
         // The change is made while the old row is on its way.
         let read = try cache.account(identity) {
-            cache.take([(identity, new)])
+            cache.apply([(identity, new)])
             return old
         }
         #expect(read == old && known(cache, identity) == new)
@@ -95,9 +95,9 @@ import Testing
         #expect(try cache.account(identity) { large } == large)
         #expect(known(cache, identity) == nil)
         #expect(try cache.account(identity) { small } == small)
-        cache.take([(identity, large)])
+        cache.apply([(identity, large)])
         #expect(known(cache, identity) == nil, "not as it was while it was small")
-        cache.take([(identity, small)])
+        cache.apply([(identity, small)])
         #expect(known(cache, identity) == small)
     }
 

@@ -30,21 +30,21 @@ final class Device {
     }
 
     /// The app is started: another process of it each time.
-    func start(_ ending: FaceModel.Ending = .message, leave: @escaping @MainActor () -> Void = {}) async -> FaceModel {
+    func start(_ ending: AppModel.Ending = .message, leave: @escaping @MainActor () -> Void = {}) async -> AppModel {
         let (settings, authenticator) = (settings, scratch.authenticator)
-        let face = FaceModel(
-            at: path, face: "test", ending: ending, leave: leave,
+        let appModel = AppModel(
+            at: path, interface: "test", ending: ending, leave: leave,
             .atOnce { path throws(VaultError) in
                 try await HoldfastApp.start(path, settings, authenticator: authenticator)
             } over: { path throws(VaultError) in
                 _ = try Vault.startOver(at: path, settings: settings)
             })
-        await face.opened()
-        return face
+        await appModel.opened()
+        return appModel
     }
 
     /// As ``start(_:leave:)``, in front of its user, of an app that has a vault.
-    func models() async throws -> AppModels {
+    func models() async throws -> ReadyModels {
         guard case .ready(let models) = await start().phase else { throw Failure.notReady }
         await models.lock.handle(.didBecomeActive)
         if !models.lock.isLocked { await models.load() }
@@ -52,7 +52,7 @@ final class Device {
     }
 
     /// The user turns the switch on, and the sensor knows them; what is stored has moved to its new keys.
-    func turnLockOn(_ models: AppModels) async throws {
+    func turnLockOn(_ models: ReadyModels) async throws {
         finger.plays(.match)
         await models.settings.look()
         models.settings.request(.lock(true))
@@ -62,7 +62,7 @@ final class Device {
     }
 
     /// What is stored has moved to its newest keys.
-    func settled(_ models: AppModels) async {
+    func settled(_ models: ReadyModels) async {
         await models.protection.load()
         await until { models.protection.moving == nil && models.protection.protection?.moving == nil }
     }

@@ -41,19 +41,19 @@ final class Scratch {
     }
 
     /// The models over a vault whose lock is on, as they are after the app was started.
-    func models(isLockEnabled: Bool = true, identity: NearServer? = nil) async throws -> AppModels {
+    func models(isLockEnabled: Bool = true, identity: NearServer? = nil) async throws -> ReadyModels {
         try create()
         let opened = try app(isLockEnabled: isLockEnabled)
         let models =
-            identity.map { near in AppModels(opened, face: "test") { near.model($0) } }
-            ?? AppModels(opened, face: "test")
+            identity.map { near in ReadyModels(opened, interface: "test") { near.model($0) } }
+            ?? ReadyModels(opened, interface: "test")
         await models.lock.handle(.launch)
         await models.lock.handle(.didBecomeActive)
         return models
     }
 
     /// As ``models(isLockEnabled:identity:)``, opened.
-    func open(isLockEnabled: Bool = true, identity: NearServer? = nil) async throws -> AppModels {
+    func open(isLockEnabled: Bool = true, identity: NearServer? = nil) async throws -> ReadyModels {
         let models = try await models(isLockEnabled: isLockEnabled, identity: identity)
         await models.lock.unlock(.passcode, try secret("right"))
         await models.load()

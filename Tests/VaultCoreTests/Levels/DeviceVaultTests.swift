@@ -186,7 +186,7 @@ import VaultStorage
         #expect(try Data(contentsOf: URL(fileURLWithPath: home.path + "/header")) == bytes)
         #expect(home.store.state.withLock { $0.shares.count } == 1, "what was made for it is gone")
         let failed = code {
-            var wish = try LevelWish.secret("right")
+            var wish = try LevelTarget.secret("right")
             wish.canAskOwner = true
             try vault.change(to: wish, proving: vault.proveNobody())
         }

@@ -70,7 +70,7 @@ import VaultStorage
         try FileManager.default.removeItem(atPath: home.path + "/wipe.key")
         #expect(refuses(.hardwareUnclaimed) { try vault.change(to: .secret("right"), proving: vault.proveNobody()) })
         #expect(try Data(contentsOf: URL(fileURLWithPath: home.path + "/header")) == bytes)
-        var wish = try LevelWish.secret("right")
+        var wish = try LevelTarget.secret("right")
         wish.hardware = .claim
         try vault.change(to: wish, proving: vault.proveNobody())
         #expect(home.store.state.withLock { $0.shares.isEmpty })
@@ -184,7 +184,7 @@ import VaultStorage
         settings.tier = CountingChip()
         let vault = try home.opened(settings)
         let phrase = RecoveryPhraseBox(try Vault.newRecoveryPhrase())
-        var wish = try LevelWish.secret("right")
+        var wish = try LevelTarget.secret("right")
         wish.phrase = try RecoveryPhrase(entropy: phrase.phrase.withEntropy { try SecretBytes(copying: $0) })
         try vault.change(to: wish, proving: vault.proveNobody())
         try vault.finishRekey()
@@ -215,7 +215,7 @@ import VaultStorage
         #expect(home.store.state.withLock { $0.shares.count } == 1)
         #expect(!exists(home.path + "/hardware.pending"))
         home.store.state.withLock { $0.takesOwner = true }
-        var wish = try LevelWish.secret("right")
+        var wish = try LevelTarget.secret("right")
         wish.canAskOwner = true
         try vault.change(to: wish, proving: vault.proveOwner(atDevice: release(), after: [.devicePasscode]))
         #expect(home.store.state.withLock { $0.shares.isEmpty } && !exists(home.path + "/hardware.pending"))

@@ -196,17 +196,17 @@ func release(_ step: OwnerStep = .devicePasscode, _ secret: [UInt8] = Array(0..<
     OwnerRelease(step, try TestSupport.secret(secret))
 }
 
-extension LevelWish {
-    static func device() -> LevelWish { LevelWish(.device) }
+extension LevelTarget {
+    static func device() -> LevelTarget { LevelTarget(.device) }
 
-    static func owner(_ secret: [UInt8] = Array(0..<32)) throws -> LevelWish {
-        var wish = LevelWish(.owner)
+    static func owner(_ secret: [UInt8] = Array(0..<32)) throws -> LevelTarget {
+        var wish = LevelTarget(.owner)
         wish.owner = Owner([.devicePasscode], enrollment: nil, try release(.devicePasscode, secret))
         return wish
     }
 
-    static func secret(_ passcode: String) throws -> LevelWish {
-        var wish = LevelWish(.secret)
+    static func secret(_ passcode: String) throws -> LevelTarget {
+        var wish = LevelTarget(.secret)
         wish.passcode = try TestSupport.secret(passcode)
         return wish
     }

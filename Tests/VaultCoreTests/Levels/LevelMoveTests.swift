@@ -178,15 +178,15 @@ import Testing
     // MARK: what a start finds
 
     @Test func `nothing is created where anything says that a vault was here`() {
-        let floors: [FirstLook.Floor] =
+        let floors: [StartupState.Floor] =
             [.none, .unknown] + VaultLevel.allCases.map { .some(LevelFloor(Self.vault, $0)) }
         for hasHeader in [true, false] {
             for isUnfinished in [true, false] {
                 for hasReceipt in [true, false] {
                     for floor in floors {
-                        let folder = FirstLook.Folder(
+                        let folder = StartupState.Folder(
                             hasHeader: hasHeader, isUnfinished: isUnfinished, hasReceipt: hasReceipt)
-                        let look = FirstLook(folder, floor: floor)
+                        let look = StartupState(folder, floor: floor)
                         if look == .create {
                             #expect(!hasHeader && !isUnfinished && !hasReceipt && floor == .none)
                         }
@@ -197,20 +197,20 @@ import Testing
             }
         }
         let mine = LevelFloor(Self.vault, .device)
-        let folder = FirstLook.Folder(isUnfinished: true)
-        #expect(FirstLook(folder, floor: .some(mine)) == .missing(mine))
-        #expect(FirstLook(FirstLook.Folder(), floor: .some(mine)) == .missing(mine))
-        #expect(FirstLook(FirstLook.Folder(hasReceipt: true), floor: .some(mine)) == .wiped)
+        let folder = StartupState.Folder(isUnfinished: true)
+        #expect(StartupState(folder, floor: .some(mine)) == .missing(mine))
+        #expect(StartupState(StartupState.Folder(), floor: .some(mine)) == .missing(mine))
+        #expect(StartupState(StartupState.Folder(hasReceipt: true), floor: .some(mine)) == .wiped)
     }
 
     // MARK: proofs
 
     @Test func `nobody is a proof only beside a device's slot, and a planted slot is never required there`() {
         for bits in 0..<64 {
-            let facts = ChangeNeed.Facts(
+            let facts = RequiredProof.Facts(
                 hasDevice: bits & 1 != 0, hasPasscode: bits & 2 != 0, hasPhrase: bits & 4 != 0, hasOwner: bits & 8 != 0,
                 hasMinimum: bits & 16 != 0, canAskOwner: bits & 32 != 0)
-            let ways = ChangeNeed(facts).ways
+            let ways = RequiredProof(facts).ways
             if ways.contains(.nobody) { #expect(facts.hasDevice && !facts.canAskOwner) }
             if facts.hasDevice {
                 let asksSecret = facts.hasMinimum && (facts.hasPasscode || facts.hasPhrase)

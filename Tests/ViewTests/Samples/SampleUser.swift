@@ -15,7 +15,7 @@ import UIKit
     enum Answer: Int { case yes = 0, notRecognised = -1, cancel = -2, passcodeButton = -3, nothing = 1 }
     /// The scenes of the app, the first one in front.
     var scenes: [any SampleScene] = []
-    var models: AppModels?
+    var models: ReadyModels?
     /// What is on no picture of a scene that is not in front, whatever the lock is: it can be shown to who looks at it.
     var hidden: Set<String> = []
     /// What is on no picture at all.
@@ -243,13 +243,13 @@ extension UIWindowScene: SampleScene {
 
 extension RunningApp {
     /// What the app keeps for all its scenes.
-    var face: FaceModel? { (Mirror(reflecting: app).descendant("_face") as? State<FaceModel>)?.wrappedValue }
+    var appModel: AppModel? { (Mirror(reflecting: app).descendant("_appModel") as? State<AppModel>)?.wrappedValue }
 
     /// The models behind its lock, as soon as there are any.
-    func models() async throws -> AppModels {
-        let face = try #require(face)
-        await face.opened()
-        guard case .ready(let models) = face.phase else { throw Device.Failure.notReady }
+    func models() async throws -> ReadyModels {
+        let appModel = try #require(appModel)
+        await appModel.opened()
+        guard case .ready(let models) = appModel.phase else { throw Device.Failure.notReady }
         return models
     }
 }

@@ -31,7 +31,7 @@ final class ImportForm {
         list = ui.widget("import-list")
         keyRow = ui.widget("import-key-row")
         confirm = ui.widget("import-confirm")
-        confirm.onClick { [unowned self] in goOn() }
+        confirm.onClick { [unowned self] in advance() }
         ui.widget("import-key", as: Button.self).onClick { [unowned self] in
             choose { [unowned self] path in
                 guard model?.takesKeyFile == true else { return }
@@ -39,7 +39,7 @@ final class ImportForm {
                 keyRow.subtitle = path.split(separator: "/").last.map(String.init) ?? path
             }
         }
-        password.onEntryActivate { [unowned self] in goOn() }
+        password.onEntryActivate { [unowned self] in advance() }
     }
 
     /// Begins with a file.
@@ -68,7 +68,7 @@ final class ImportForm {
         list.removeAll()
     }
 
-    private func goOn() {
+    private func advance() {
         guard let model, confirm.isSensitive else { return }
         switch model.step {
         case .password:

@@ -9,7 +9,7 @@ final class MainWindow {
     private let app: Application
     private let window: Window
     private let ui: Builder
-    private let face: FaceModel
+    private let appModel: AppModel
     private var setup: SetupPage?
     private var ready: ReadyWindow?
     private var events: SystemEvents?
@@ -21,13 +21,13 @@ final class MainWindow {
         ui = Builder(PackageResources.window_ui)
         window = ui.widget("window")
         window.setApplication(app)
-        var options = FaceModel.Options()
+        var options = AppModel.Options()
         options.beginning = .assistant
-        face = FaceModel(at: place.home, face: "desktop", options)
+        appModel = AppModel(at: place.home, interface: "desktop", options)
         _ = app.action("quit", keys: ["<Control>q"]) { [unowned self] in self.window.close() }
         _ = app.action("shortcuts", keys: ["<Control>question", "F1"]) { [unowned self] in showShortcuts() }
         _ = app.action("about", keys: []) { [unowned self] in showAbout() }
-        bind(self, { [face] in MainWindow.shown(face.phase) }) { [unowned self] in show($0) }
+        bind(self, { [appModel] in MainWindow.shown(appModel.phase) }) { [unowned self] in show($0) }
         events = SystemEvents { [unowned self] in happened($0) }
     }
 
@@ -46,7 +46,7 @@ final class MainWindow {
         window.onFirstFrame { Trace.firstFrame() }
     }
 
-    private static func shown(_ phase: FaceModel.Phase) -> Shown {
+    private static func shown(_ phase: AppModel.Phase) -> Shown {
         switch phase {
         case .setup: .setup
         case .ready: .ready
@@ -66,13 +66,13 @@ final class MainWindow {
             setup?.end()
             setup = nil
         }
-        switch face.phase {
+        switch appModel.phase {
         case .setup(let model):
-            let page = SetupPage(model, window) { [face] in Task { await face.finishSetup() } }
+            let page = SetupPage(model, window) { [appModel] in Task { await appModel.finishSetup() } }
             adw_bin_set_child(place.pointer(), page.root.widget)
             setup = page
         case .ready(let models):
-            if ready == nil { ready = ReadyWindow(ui, window, app, models, face) }
+            if ready == nil { ready = ReadyWindow(ui, window, app, models, appModel) }
         case .destroyed(let path):
             page.title = tr("This Vault Was Destroyed")
             page.detail = tr("Nothing in it can be opened. The receipt is in %s", path)

@@ -6,13 +6,13 @@ import HoldfastUI
 /// The vault behind its lock: cover, pages, sheets, and what the desktop says.
 final class ReadyWindow {
     let window: Window
-    let models: AppModels
+    let models: ReadyModels
     let toasts: ToastOverlay
     let sheets: Sheets
     let clipboard = Clipboard()
     let content: Widget
     private let pages: ViewStack
-    private let face: FaceModel
+    private let appModel: AppModel
     private var cover: LockCover?
     private var vault: VaultPage?
     private var identity: IdentityPage?
@@ -25,10 +25,10 @@ final class ReadyWindow {
     /// A dialog of the system that chooses a file; it is a window that the cover does not reach.
     private var dialog: FileDialog?
 
-    init(_ ui: Builder, _ window: Window, _ app: Application, _ models: AppModels, _ face: FaceModel) {
+    init(_ ui: Builder, _ window: Window, _ app: Application, _ models: ReadyModels, _ appModel: AppModel) {
         self.window = window
         self.models = models
-        self.face = face
+        self.appModel = appModel
         toasts = ui.widget("content")
         content = toasts
         pages = ui.widget("pages")
@@ -89,7 +89,7 @@ final class ReadyWindow {
             vault?.drop()
             settings?.drop()
             identity?.drop()
-        case .destroyed: face.noteDestroyed()
+        case .destroyed: appModel.noteDestroyed()
         }
         updateBack()
     }

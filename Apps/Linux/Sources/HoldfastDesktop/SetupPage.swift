@@ -123,8 +123,8 @@ final class SetupPage {
         ui.widget("setup-again", as: Button.self).onClick { [model] in model.showPhraseAgain() }
         lock.onChange { [model] in model.enablesLock = $0 }
         finish.onClick { [model] in Task { await model.finish() } }
-        again.onEntryActivate { [unowned self] in goOn() }
-        resumed.onClick { [unowned self] in goOn() }
+        again.onEntryActivate { [unowned self] in advance() }
+        resumed.onClick { [unowned self] in advance() }
         for (step, _, use, skip) in parts {
             use.onClick { [model] in
                 Task { if step == .chip { await model.enrollChip() } else { await model.enrollFingerprint() } }
@@ -159,7 +159,7 @@ final class SetupPage {
         Task { [model] in await model.choose(passcode: secret.take(), repeated: second.take(), takingWeak: takesWeak) }
     }
 
-    private func goOn() {
+    private func advance() {
         guard !again.isEmpty, !model.isBusy else { return again.focus() }
         guard let passcode = try? again.takeSecret() else { return }
         let secret = SecretCarrier(passcode)

@@ -5,7 +5,7 @@ import HoldfastUI
 /// Tells the lock what happens to the window, the session and the machine, and when nobody is there.
 final class Watch {
     private let window: Window
-    private let models: AppModels
+    private let models: ReadyModels
     /// Whether a window of ours other than this one has the focus.
     private let hasDialog: () -> Bool
     private var lastActivity = ContinuousClock.now
@@ -18,7 +18,7 @@ final class Watch {
         let seconds: UInt32?
     }
 
-    init(_ window: Window, _ models: AppModels, hasDialog: @escaping () -> Bool) {
+    init(_ window: Window, _ models: ReadyModels, hasDialog: @escaping () -> Bool) {
         (self.window, self.models, self.hasDialog) = (window, models, hasDialog)
         models.lock.send(.didBecomeActive)
         window.onActivity { [unowned self] in lastActivity = .now }

@@ -188,8 +188,8 @@ final class HTTPHandler: Sendable {
                 guard let reading = unsafe context?.assumingMemoryBound(to: HeadReading.self) else { return }
                 let name = unsafe UnsafeRawBufferPointer(start: name, count: nameCount)
                 let value = unsafe UnsafeRawBufferPointer(start: value, count: valueCount)
-                unsafe reading.pointee.head.take(name: name, value: value)
-                unsafe reading.pointee.layout.take(name: name, value: value)
+                unsafe reading.pointee.head.read(name: name, value: value)
+                unsafe reading.pointee.layout.read(name: name, value: value)
             }
         }
         let size = unsafe cmicrohttpd_head_size(connection)

@@ -17,7 +17,7 @@ struct HTTPHead {
     private(set) var trace = RequestTrace.Headers()
 
     /// Takes a header: its name is a token (RFC 9110, section 5.6.2), its value has no control characters but the tab.
-    mutating func take(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+    mutating func read(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         if unsafe name.isEmpty || !name.allSatisfy(HTTPHead.isToken) { isMalformed = true }
         if unsafe !value.allSatisfy({ $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 }) { isMalformed = true }
         switch name.count {
@@ -38,9 +38,9 @@ struct HTTPHead {
             forwarded.append(unsafe String(decoding: value, as: UTF8.self))
         case 9 where unsafe HTTPHead.isSame(name, "forwarded") || HTTPHead.isSame(name, "x-real-ip"):
             isMarked = true
-        case 12 where unsafe HTTPHead.isSame(name, "x-request-id"): unsafe trace.takeID(value)
-        case 11 where unsafe HTTPHead.isSame(name, "traceparent"): unsafe trace.takeParent(value)
-        case 10 where unsafe HTTPHead.isSame(name, "tracestate"): unsafe trace.takeState(value)
+        case 12 where unsafe HTTPHead.isSame(name, "x-request-id"): unsafe trace.readID(value)
+        case 11 where unsafe HTTPHead.isSame(name, "traceparent"): unsafe trace.readParent(value)
+        case 10 where unsafe HTTPHead.isSame(name, "tracestate"): unsafe trace.readState(value)
         case 17 where unsafe HTTPHead.isSame(name, "transfer-encoding"): codings += 1
         default: break
         }
@@ -138,7 +138,7 @@ struct HTTPHeadLayout {
     }
 
     /// Each line begins two bytes behind the one before.
-    mutating func take(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+    mutating func read(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         if UInt(bitPattern: name.baseAddress) != end + 2 { isWhole = false }
         end = UInt(bitPattern: value.baseAddress) + UInt(value.count)
     }

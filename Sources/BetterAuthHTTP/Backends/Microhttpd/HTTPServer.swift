@@ -127,7 +127,7 @@ internal import SystemCalls
             unsafe poll(&events, 2, 1000)
             guard events[1].revents == 0 else {
                 // Who was let in by the system is answered.
-                while takeConnection(descriptor, &next) {}
+                while accept(descriptor, &next) {}
                 return
             }
             let now = MonotonicClock.seconds
@@ -137,12 +137,12 @@ internal import SystemCalls
                 _ = reap()
             }
             guard events[0].revents != 0 else { continue }
-            while takeConnection(descriptor, &next) {}
+            while accept(descriptor, &next) {}
         }
     }
 
     /// Accepts one connection; false when none waits.
-    private func takeConnection(_ descriptor: Int32, _ next: inout Int) -> Bool {
+    private func accept(_ descriptor: Int32, _ next: inout Int) -> Bool {
         var storage = sockaddr_storage()
         var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
         return unsafe withUnsafeMutablePointer(to: &storage) { pointer in

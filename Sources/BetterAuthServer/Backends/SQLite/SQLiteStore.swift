@@ -183,7 +183,7 @@ extension SQLiteStore {
                     trimmed = now
                 }
                 try writer.commit()
-                accounts.take(writer.changed)
+                accounts.apply(writer.changed)
                 for answer in answers { answer() }
             } catch {
                 writer.rollBack()

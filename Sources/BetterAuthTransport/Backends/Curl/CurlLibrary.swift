@@ -65,8 +65,8 @@ internal import CCurl
     /// - Parameter answer: Takes head and body as they come, and stops either once it is too long.
     mutating func perform(into answer: CurlAnswer) -> CURLcode {
         let context = unsafe Unmanaged.passUnretained(answer).toOpaque()
-        note(unsafe ccurl_set_write(functions, handle, takePiece, context))
-        note(unsafe ccurl_set_head(functions, handle, takeLine, context))
+        note(unsafe ccurl_set_write(functions, handle, receivePiece, context))
+        note(unsafe ccurl_set_head(functions, handle, receiveLine, context))
         guard isValid else { return CURLE_UNKNOWN_OPTION }
         return withExtendedLifetime(answer) { unsafe functions.pointee.easy_perform(handle) }
     }
@@ -110,7 +110,7 @@ final class CurlAnswer {
 
     init(limit: Int) { self.limit = limit }
 
-    fileprivate func takeLine(_ count: Int) -> Int {
+    fileprivate func receiveLine(_ count: Int) -> Int {
         guard count <= CurlAnswer.mostHead - headSize else {
             isTooLong = true
             return 0
@@ -119,7 +119,7 @@ final class CurlAnswer {
         return count
     }
 
-    fileprivate func take(_ piece: UnsafeRawBufferPointer) -> Int {
+    fileprivate func receive(_ piece: UnsafeRawBufferPointer) -> Int {
         guard piece.count <= limit - body.count else {
             isTooLong = true
             return 0  // fewer than were given: the library ends the request
@@ -130,21 +130,21 @@ final class CurlAnswer {
 }
 
 /// The library calls this within `easy_perform`, while the answer is alive.
-private func takePiece(
+private func receivePiece(
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
     guard let context = unsafe context else { return 0 }
     let (length, overflow) = size.multipliedReportingOverflow(by: count)
     guard !overflow, length >= 0 else { return 0 }
     let piece = unsafe UnsafeRawBufferPointer(start: bytes, count: length)
-    return unsafe Unmanaged<CurlAnswer>.fromOpaque(context).takeUnretainedValue().take(piece)
+    return unsafe Unmanaged<CurlAnswer>.fromOpaque(context).takeUnretainedValue().receive(piece)
 }
 
-private func takeLine(
+private func receiveLine(
     _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
 ) -> Int {
     guard let context = unsafe context else { return 0 }
     let (length, overflow) = size.multipliedReportingOverflow(by: count)
     guard !overflow, length >= 0 else { return 0 }
-    return unsafe Unmanaged<CurlAnswer>.fromOpaque(context).takeUnretainedValue().takeLine(length)
+    return unsafe Unmanaged<CurlAnswer>.fromOpaque(context).takeUnretainedValue().receiveLine(length)
 }

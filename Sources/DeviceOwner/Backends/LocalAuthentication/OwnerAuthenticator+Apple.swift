@@ -4,7 +4,7 @@ internal import LocalAuthentication
 internal import VaultFormat
 
 extension OwnerAuthenticator {
-    /// What the system's prompt says. Texts for people: a face gives its own, in the owner's language.
+    /// What the system's prompt says. Texts for people: an app gives its own, in the owner's language.
     package struct Words: Sendable, Hashable {
         /// Why the owner is asked; never empty.
         package let reason: String

@@ -66,7 +66,7 @@ package final class SystemAttempt: OwnerProof, @unchecked Sendable {
         // An empty one raises an exception.
         reason = conversation.reason.flatMap { $0.isEmpty ? nil : $0 } ?? words.reason
         context.localizedCancelTitle = words.cancel
-        // The way down is the fallback policy's business, not the prompt's: the face's button is there only where the policy goes on.
+        // The way down is the fallback policy's business, not the prompt's: the app's button is there only where the policy goes on.
         // A prompt for the passcode keeps its own, which may be what leads to it.
         context.localizedFallbackTitle = step == .biometrics && !conversation.offersOther ? "" : nil
         context.localizedReason = reason

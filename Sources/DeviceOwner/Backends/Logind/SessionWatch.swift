@@ -124,7 +124,7 @@ package final class SessionWatch {
     package func takeEvents() -> [SessionEvent] {
         var events: [SessionEvent] = []
         do throws(BusFailure) {
-            while let message = try system?.next() { take(message, &events) }
+            while let message = try system?.next() { handle(message, &events) }
         } catch {
             system = nil
             missing.append("the system bus went away")
@@ -144,7 +144,7 @@ package final class SessionWatch {
         return events
     }
 
-    private func take(_ message: BusMessage, _ events: inout [SessionEvent]) {
+    private func handle(_ message: BusMessage, _ events: inout [SessionEvent]) {
         switch (message.interface, message.member) {
         case ("org.freedesktop.login1.Manager", "PrepareForSleep"):
             guard let sleeps = message.flag() else { return }
@@ -154,13 +154,13 @@ package final class SessionWatch {
             if isOurs(message.path) { events.append(.locked) }
         case ("org.freedesktop.login1.Session", "Unlock"):
             if isOurs(message.path) { events.append(.unlocked) }
-        case ("org.freedesktop.DBus.Properties", "PropertiesChanged"): takeProperties(message, &events)
+        case ("org.freedesktop.DBus.Properties", "PropertiesChanged"): handleProperties(message, &events)
         default: break
         }
     }
 
     /// `PropertiesChanged`: an interface, then an array of name and value.
-    private func takeProperties(_ message: BusMessage, _ events: inout [SessionEvent]) {
+    private func handleProperties(_ message: BusMessage, _ events: inout [SessionEvent]) {
         guard let interface = message.text(), message.enter(UInt8(ascii: "a"), "{sv}") else { return }
         while message.enter(UInt8(ascii: "e"), "sv") {
             guard let name = message.text() else { return }

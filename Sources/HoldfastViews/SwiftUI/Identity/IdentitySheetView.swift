@@ -7,7 +7,7 @@ internal import SwiftUI
 /// One sheet: its fields, the new phrase where one belongs to it, and the button that does it.
 struct IdentitySheetView: View {
     private let sheet: IdentitySheet
-    private let models: AppModels
+    private let models: ReadyModels
     @State private var server: String
     @State private var name: String
     @State private var phrase = ""
@@ -18,7 +18,7 @@ struct IdentitySheetView: View {
     @State private var scans = false
     @Environment(\.dismiss) private var dismiss
 
-    init(_ sheet: IdentitySheet, _ models: AppModels) {
+    init(_ sheet: IdentitySheet, _ models: ReadyModels) {
         self.sheet = sheet
         self.models = models
         _server = State(initialValue: models.identity.facts.server ?? "https://")

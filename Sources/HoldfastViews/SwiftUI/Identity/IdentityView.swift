@@ -5,14 +5,14 @@ public import SwiftUI
 /// The identity of this device, in its states: Ready (no account), Created, Authenticated; with every action, and what
 /// needs more than a tap in a sheet from below.
 public struct IdentityView: View {
-    private let models: AppModels
+    private let models: ReadyModels
     @State private var sheet: IdentitySheet?
     @State private var presence = SheetPresence()
     /// How the last action ended well, or what became known on its way.
     @State private var said: LocalizedStringKey?
 
     /// The identity of an open app.
-    public init(_ models: AppModels) {
+    public init(_ models: ReadyModels) {
         self.models = models
         Texts.fillReasons(models)
     }

@@ -9,7 +9,7 @@ internal import VaultCore
 public struct ImportView: View {
     private enum Choice { case file, key }
 
-    private let models: AppModels
+    private let models: ReadyModels
     /// Made when the view comes, and once: it is told when the lock falls.
     @State private var model: ImportModel?
     /// One picker for both: of two on one view only one works.
@@ -21,7 +21,7 @@ public struct ImportView: View {
     @Environment(\.dismiss) private var dismiss
 
     /// The import into the vault of an open app.
-    public init(_ models: AppModels) { self.models = models }
+    public init(_ models: ReadyModels) { self.models = models }
 
     /// What is shown.
     public var body: some View {
@@ -42,7 +42,7 @@ public struct ImportView: View {
         .presentationDetents([.medium, .large])
         .presentationDragIndicator(.visible)
         .interactiveDismissDisabled(isStoring)
-        .fileImporter(isPresented: $isChoosing, allowedContentTypes: [.data]) { chosen in take(chosen) }
+        .fileImporter(isPresented: $isChoosing, allowedContentTypes: [.data]) { chosen in handle(chosen) }
         .onAppear { if model == nil { model = models.vault.importer() } }
         .onDisappear { leave() }
         .onChange(of: models.lock.isLocked) { _, isLocked in if isLocked { dismiss() } }
@@ -133,7 +133,7 @@ public struct ImportView: View {
 
     // MARK: what is done
 
-    private func take(_ chosen: Result<URL, any Error>) {
+    private func handle(_ chosen: Result<URL, any Error>) {
         guard let model else { return }
         switch chosen {
         case .failure: isUnreadable = true

@@ -9,7 +9,7 @@ struct ItemView: View {
     private struct Editing: Equatable { let field: ItemFieldsModel.Field? }
 
     private let item: VaultItem
-    private let models: AppModels
+    private let models: ReadyModels
     /// Made when the view comes, and once: each is told when the lock falls.
     @State private var fields: ItemFieldsModel?
     @State private var value: VaultItemModel?
@@ -24,7 +24,7 @@ struct ItemView: View {
     /// - Parameters:
     ///   - item: One of the items of the vault.
     ///   - models: Of the open app.
-    init(_ item: VaultItem, _ models: AppModels) {
+    init(_ item: VaultItem, _ models: ReadyModels) {
         self.item = item
         self.models = models
     }

@@ -8,7 +8,7 @@ internal import VaultFormat
 
 /// A new item: what it is, its name, and the fields of its kind.
 struct NewItemView: View {
-    private let models: AppModels
+    private let models: ReadyModels
     @State private var kind = ItemKind.login
     @State private var name = ""
     @State private var typed: [String: String] = [:]
@@ -17,7 +17,7 @@ struct NewItemView: View {
     @State private var isBusy = false
     @Environment(\.dismiss) private var dismiss
 
-    init(_ models: AppModels) { self.models = models }
+    init(_ models: ReadyModels) { self.models = models }
 
     var body: some View {
         ScrollView {

@@ -18,11 +18,11 @@ public struct VaultView: View {
         }
     }
 
-    private let models: AppModels
+    private let models: ReadyModels
     @State private var page: Page?
 
     /// The items of an open app.
-    public init(_ models: AppModels) { self.models = models }
+    public init(_ models: ReadyModels) { self.models = models }
 
     private var model: VaultModel { models.vault }
 

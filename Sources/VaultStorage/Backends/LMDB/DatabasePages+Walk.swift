@@ -46,7 +46,7 @@ extension DatabasePages {
     }
 
     /// Takes a run of pages, each for the first time.
-    private mutating func take(_ page: UInt64, count: Int = 1) -> Bool {
+    private mutating func claim(_ page: UInt64, count: Int = 1) -> Bool {
         guard page >= 2, page < endOfUse, count >= 1, UInt64(count) <= endOfUse - page else { return false }
         let run = Int(page)..<Int(page) + count
         for index in run where isVisited[index] { return false }
@@ -58,7 +58,7 @@ extension DatabasePages {
         _ number: UInt64, _ place: Place, _ walk: inout Walk,
         _ body: (RawSpan, RawSpan) throws(VaultError) -> Void
     ) throws(VaultError) {
-        guard place.depth <= DatabasePages.deepest, take(number) else {
+        guard place.depth <= DatabasePages.deepest, claim(number) else {
             walk.problems += 1
             return
         }
@@ -107,7 +107,7 @@ extension DatabasePages {
                 try body(bytes.extracting(node.key), bytes.extracting(node.value))
             }
         }
-        guard let first = try takeRun(of: node, in: page, &walk) else {
+        guard let first = try claimRun(of: node, in: page, &walk) else {
             walk.problems += 1
             return
         }
@@ -127,7 +127,7 @@ extension DatabasePages {
     /// The first of the pages that a value lies in, all of them taken; nil when they cannot be the value's.
     ///
     /// There may be more than the value needs: one that is replaced within a transaction by a shorter one keeps its pages.
-    mutating func takeRun(of node: Page.Node, in page: Page, _ walk: inout Walk) throws(VaultError) -> UInt64? {
+    mutating func claimRun(of node: Page.Node, in page: Page, _ walk: inout Walk) throws(VaultError) -> UInt64? {
         // All numbers of pages fit into one entry of the free list.
         let most = walk.kind == .freePages ? 8 * (Int(min(lastPage, mostPages)) + 2) : DatabasePages.largestValue
         let first = page.bytes.withRawSpan { $0.integer(at: node.value.lowerBound, as: UInt64.self) ?? 0 }
@@ -138,7 +138,7 @@ extension DatabasePages {
             else { return nil }
             return header.integer(at: 12, as: UInt32.self).map(Int.init)
         }
-        guard let count, count >= runLength(node.size), count <= runLength(most), take(first, count: count) else {
+        guard let count, count >= runLength(node.size), count <= runLength(most), claim(first, count: count) else {
             return nil
         }
         walk.overflowPages += UInt64(count)

@@ -155,7 +155,7 @@ extension DatabasePages {
         guard !node.isTree else { throw DatabasePages.notWhole }
         if !node.isLarge { return Array(page.bytes[node.value]) }
         var walk = Walk()
-        guard let first = try takeRun(of: node, in: page, &walk) else { throw DatabasePages.notWhole }
+        guard let first = try claimRun(of: node, in: page, &walk) else { throw DatabasePages.notWhole }
         let run = try file.read(DatabasePages.headerSize + node.size, at: Int(first) * pageSize)
         guard run.count == DatabasePages.headerSize + node.size else { throw DatabasePages.notWhole }
         return Array(run[DatabasePages.headerSize...])

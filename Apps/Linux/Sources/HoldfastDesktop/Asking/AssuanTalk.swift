@@ -57,10 +57,10 @@ struct AssuanTalk {
         defer { line = [] }
         let command = line.prefix { $0 != UInt8(ascii: " ") }
         let rest = line.dropFirst(command.count).drop { $0 == UInt8(ascii: " ") }
-        return take(String(decoding: command, as: UTF8.self).uppercased(), rest)
+        return handle(String(decoding: command, as: UTF8.self).uppercased(), rest)
     }
 
-    private mutating func take(_ command: String, _ rest: ArraySlice<UInt8>) -> Step {
+    private mutating func handle(_ command: String, _ rest: ArraySlice<UInt8>) -> Step {
         let text = AssuanTalk.text(rest)
         switch command {
         case "SETTITLE": words.title = text

@@ -50,11 +50,11 @@ final class PromptWindow {
         waiting += bytes
         // A program that writes without end is none.
         guard waiting.count <= 64 * AssuanTalk.longestLine else { return leave() }
-        goOn()
+        advance()
     }
 
     /// Does what was said, until something is to be asked.
-    private func goOn() {
+    private func advance() {
         while asked == nil, !waiting.isEmpty {
             switch talk.receive(waiting.removeFirst()) {
             case nil: break
@@ -128,7 +128,7 @@ final class PromptWindow {
         secret.clear()
         window.isVisible = false
         say(ending.rawValue)
-        goOn()
+        advance()
     }
 
     private func say(_ line: String) {

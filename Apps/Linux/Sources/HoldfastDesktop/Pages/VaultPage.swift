@@ -80,7 +80,7 @@ final class VaultPage {
             show(Emptiness(model, inTrash: showsTrash))
             if flap.isFolded { flap.isRevealed = false }
         }
-        root.onDrop { [unowned self] in take($0) }
+        root.onDrop { [unowned self] in importFiles($0) }
         ui.widget("vault-empty-add", as: Button.self).onClick { [unowned self] in addItem() }
         ui.widget("vault-empty-import", as: Button.self).onClick { [unowned self] in importFile() }
         ui.widget("transfer-cancel", as: Button.self).onClick { [model] in model.cancelTransfer() }
@@ -170,7 +170,7 @@ final class VaultPage {
     }
 
     /// Files of the disk were dropped here: on an item one is attached; beside it one is stored, or imported where its name says so.
-    private func take(_ paths: [String]) -> Bool {
+    private func importFiles(_ paths: [String]) -> Bool {
         guard !parts.models.lock.isLocked, !parts.sheets.isUp, let path = paths.first else { return false }
         guard paths.count == 1 else {
             parts.toast(tr("Drop one file at a time."))

@@ -1,0 +1,164 @@
+internal import DeviceOwner
+internal import ProgramProtocols
+internal import ProgramAccess
+internal import SecretMemory
+internal import SystemCalls
+
+/// The agent as the Secret Service of the user's session bus. Used by the agent's own thread alone.
+final class SecretServiceEndpoint {
+    static let name = "org.freedesktop.secrets"
+    /// Calls that threads work for at once, and those of one client.
+    private static let mostCalls = 64
+    private static let mostCallsOfClient = 16
+    /// Threads that work for calls: half of the agent's, so that its own commands never wait for all of them.
+    private static let mostThreads = AgentSettings.workers / 2
+    /// Questions for one call; items beyond that are left out.
+    private static let mostAsked = 16
+    /// Clients whose user is kept; then all are looked up again.
+    private static let mostKnown = 256
+    /// Calls that are taken in one turn of the agent's loop.
+    static let callsPerTurn = 64
+
+    let bus: ServiceBus
+    var sessions = SecretServiceSessions<SecretServiceCipher>()
+    var prompts = SecretServicePrompts()
+    private var working: [UInt64: Working] = [:]
+    private var running: Set<UInt64> = []
+    private var waiting: [(number: UInt64, gate: LeaseCheck)] = []
+    /// What the bus told of clients, kept because the agent's thread waits for that.
+    private var known: [String: (peer: Peer, process: BusProcess)] = [:]
+
+    /// A call that is answered when something is done in the open vault.
+    struct Working {
+        let call: BusCall
+        let kind: SecretServiceCall
+        /// What secrets in the answer are encrypted for.
+        let session: Session?
+        let body: @Sendable (SecretServiceWork) throws -> SecretServiceAnswer
+        /// Whether it names several items, of which one that is refused is left out.
+        var isMany = false
+        /// What the user is asked for first; nil while a thread works for it.
+        var closed: LeaseCheck.Needed?
+        /// What the user has allowed for this call, and whether nothing more is asked for.
+        var allowed: [LeaseCheck.Needed] = []
+        var isRefused = false
+    }
+
+    /// A session of the client that calls.
+    struct Session {
+        let path: String
+        let cipher: SecretServiceCipher
+    }
+
+    init(_ bus: ServiceBus) { self.bus = bus }
+
+    /// The process of a client, as it was when it was first heard of; nil for one of another user, which the bus may let in.
+    func peer(of client: String) -> Peer? { find(client)?.peer }
+
+    private func find(_ client: String) -> (peer: Peer, process: BusProcess)? {
+        if let found = known[client] { return found }
+        guard let process = bus.process(of: client) else { return nil }
+        let peer = Peer(process: process.process, user: process.user)
+        guard peer.isSameUser else { return nil }
+        if known.count >= SecretServiceEndpoint.mostKnown { known = [:] }
+        known[client] = (peer, process)
+        return (peer, process)
+    }
+
+    /// Who asks, as the bus told when it was first heard of, and the kernel tells now. The bus has nothing newer: a client's unique name and its
+    /// process are one for as long as it is connected.
+    func asker(_ client: String) -> (peer: Peer, asker: LeaseAsker)? {
+        guard let (peer, process) = find(client) else { return nil }
+        return (peer, peer.asker(claimed: nil, isForwarded: isBehindProxy(client)) { process.isAlive })
+    }
+
+    /// Whether what calls is in a sandbox, and could not open the vault itself.
+    func isBehindProxy(_ client: String) -> Bool {
+        find(client).flatMap { ProgramFile.path(of: $0.peer.process) }.map(SecretServiceEndpoint.isProxy) ?? false
+    }
+
+    /// Programs in sandboxes all have the same one in between, which cannot be told apart by its file. Flatpak calls its own copy by another
+    /// name, and the kernel writes ` (deleted)` behind one that was replaced.
+    static func isProxy(_ path: String) -> Bool {
+        let name = path.split(separator: "/").last ?? ""
+        return name.hasPrefix("xdg-dbus-proxy") || name.hasPrefix("flatpak-dbus-proxy")
+    }
+
+    /// - Returns: False when too many calls are worked for.
+    func begin(_ number: UInt64, _ work: Working) -> Bool {
+        guard working.count < SecretServiceEndpoint.mostCalls,
+            working.values.count(where: { $0.call.sender == work.call.sender })
+                < SecretServiceEndpoint.mostCallsOfClient
+        else { return false }
+        working[number] = work
+        return true
+    }
+
+    /// Takes a thread for a call, or has it wait for one.
+    func takeThread(_ number: UInt64, _ gate: LeaseCheck) -> Bool {
+        guard running.count < SecretServiceEndpoint.mostThreads else {
+            waiting.append((number, gate))
+            return false
+        }
+        running.insert(number)
+        return true
+    }
+
+    /// A thread has done what it worked for.
+    /// - Returns: What waits for one, and whose client is still there.
+    func giveThread(_ number: UInt64) -> (number: UInt64, gate: LeaseCheck)? {
+        running.remove(number)
+        while !waiting.isEmpty {
+            let next = waiting.removeFirst()
+            if working[next.number] != nil { return next }
+        }
+        return nil
+    }
+
+    /// Takes out the calls that wait for a thread.
+    func takeWaiting() -> [Working] {
+        defer { waiting = [] }
+        return waiting.compactMap { finish($0.number) }
+    }
+
+    func finish(_ number: UInt64) -> Working? { working.removeValue(forKey: number) }
+
+    subscript(number: UInt64) -> Working? { working[number] }
+
+    /// The user is asked before this goes on.
+    func stop(_ number: UInt64, at closed: LeaseCheck.Needed?) { working[number]?.closed = closed }
+
+    /// The user has answered: this goes on with it.
+    /// - Returns: What is in the way now; nil for a call that ended.
+    func resume(_ number: UInt64, allowed: LeaseCheck.Needed?) -> LeaseCheck? {
+        guard working[number] != nil else { return nil }
+        working[number]?.closed = nil
+        if let allowed { working[number]?.allowed.append(allowed) } else { working[number]?.isRefused = true }
+        return working[number].map {
+            LeaseCheck($0.allowed, asks: !$0.isRefused && $0.allowed.count < SecretServiceEndpoint.mostAsked)
+        }
+    }
+
+    /// The calls that the user is asked about.
+    var asking: [UInt64] { working.filter { $0.value.closed != nil }.keys.sorted() }
+
+    /// What a client leaves behind goes with it.
+    func leave(_ client: String) {
+        sessions.leave(client)
+        prompts.leave(client)
+        known[client] = nil
+        // What a thread works for ends with that, so that clients that come and go have no more threads than others.
+        working = working.filter { $0.value.call.sender != client || running.contains($0.key) }
+    }
+
+    /// Whether a question is open, or may be, for a call or a prompt.
+    func isWaiting(_ number: UInt64) -> Bool { working[number] != nil || prompts[number] != nil }
+
+    /// The session that a client names; nil for one that is not its own.
+    func session(_ path: String, of client: String) -> Session? {
+        guard case .session(let number) = SecretServicePath(parsing: path),
+            let cipher = sessions.key(number, of: client)
+        else { return nil }
+        return Session(path: path, cipher: cipher)
+    }
+}

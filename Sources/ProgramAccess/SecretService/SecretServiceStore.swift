@@ -1,0 +1,242 @@
+package import ProgramProtocols
+package import Items
+package import SecretMemory
+internal import VaultCore
+internal import VaultFormat
+package import VaultStorage
+internal import SystemCalls
+
+/// What programs store through the Secret Service: items with the tag `secret-service`, the secret in the field `password` and what
+/// they are found by in the field `attributes`. Items without the tag are not shown there.
+package struct SecretServiceStore: Sendable {
+    package static let tag = Item.secretServiceTag
+    package static let attributesLabel = "attributes"
+    package static let typeLabel = "content type"
+    /// The field for what the program calls the item, where that is not the item's name.
+    private static let labelLabel = "label"
+    private static let secretLabel = "password"
+    /// Bytes of a secret and of its content type, at most.
+    package static let longest = 65_536, longestType = 255
+    /// Items that one answer names, at most.
+    package static let most = 1024
+
+    private let items: ItemStore
+
+    package init(_ items: ItemStore) { self.items = items }
+
+    /// What is told of an item without its secret.
+    package struct Entry: Sendable {
+        package let collection: String
+        package let name: String
+        /// What the program calls it.
+        package let label: String
+        package let attributes: SecretServiceAttributes
+        package let contentType: String
+        /// Milliseconds since 1970.
+        package let created: Int64
+        package let modified: Int64
+    }
+
+    /// What a program stores.
+    package struct Draft: Sendable {
+        package let label: String
+        package let attributes: SecretServiceAttributes
+        package let contentType: String
+        /// Whether one with the same attributes is changed instead.
+        package let replaces: Bool
+
+        package init(label: String, attributes: SecretServiceAttributes, contentType: String, replaces: Bool) {
+            self.label = label
+            self.attributes = attributes
+            self.contentType = contentType
+            self.replaces = replaces
+        }
+    }
+
+    /// Items that have all attributes of a question, at most ``most``.
+    /// - Throws: What a search throws.
+    package func search(_ question: SecretServiceAttributes, in collection: String?) throws(VaultError) -> [Entry] {
+        var found: [Entry] = []
+        for match in try items.search(ItemQuery("#" + SecretServiceStore.tag, in: collection)) {
+            guard found.count < SecretServiceStore.most else { break }
+            do throws(VaultError) {
+                let entry = try entry(match.name, in: match.collection)
+                if entry.attributes.answer(question) { found.append(entry) }
+            } catch  where error.code == .recordNotFound || error.code == .tooLarge {}
+        }
+        return found
+    }
+
+    /// - Throws: `recordNotFound` also for an item that is not shown here; what reading an item throws.
+    package func entry(_ name: String, in collection: String) throws(VaultError) -> Entry {
+        try SecretServiceStore.entry(of: try items.item(name, in: collection), name, collection)
+    }
+
+    private static func entry(
+        of item: borrowing Item, _ name: String, _ collection: String
+    ) throws(VaultError) -> Entry {
+        guard let attributes = attributes(of: item), !collection.isEmpty else { throw .notShown }
+        func text(_ label: String) -> String? {
+            guard let field = item.field(label), field.kind.isOpen else { return nil }
+            return String(decoding: bytes(of: field, in: item), as: UTF8.self)
+        }
+        return Entry(
+            collection: collection, name: name, label: text(labelLabel) ?? name, attributes: attributes,
+            contentType: text(typeLabel) ?? "text/plain", created: item.created, modified: item.modified)
+    }
+
+    /// The secret.
+    /// - Parameter check: Looks at the item before anything of it is given away.
+    /// - Throws: As ``entry(_:in:)``, and what `check` throws.
+    package func secret(
+        _ name: String, in collection: String, _ check: (borrowing Item) throws(VaultError) -> Void
+    ) throws(VaultError) -> SecretServiceSecret {
+        let item = try items.item(name, in: collection)
+        let entry = try SecretServiceStore.entry(of: item, name, collection)
+        try check(item)
+        guard let field = item.field(SecretServiceStore.secretLabel) else { throw .notShown }
+        let copy = try item.withValue(of: field) { value throws(VaultError) in
+            guard value.byteCount <= SecretServiceStore.longest else {
+                throw VaultError(.tooLarge, "a secret has at most \(SecretServiceStore.longest) bytes")
+            }
+            do throws(SecretMemoryError) { return try SecretBytes(copying: value, lifetime: .longLived) } catch {
+                throw VaultError(error)
+            }
+        }
+        return SecretServiceSecret(copy, contentType: entry.contentType)
+    }
+
+    /// Stores an item, or changes one with the same attributes.
+    /// - Returns: Its name: the label with `-` in place of slashes, and a number behind it where that name is taken.
+    /// - Throws: `tooLarge`, and what storing throws.
+    package func create(_ draft: Draft, _ secret: RawSpan, in collection: String) throws(VaultError) -> String {
+        guard secret.byteCount <= SecretServiceStore.longest else {
+            throw VaultError(.tooLarge, "a secret has at most \(SecretServiceStore.longest) bytes")
+        }
+        if draft.replaces,
+            let same = try search(draft.attributes, in: collection).first(where: { $0.attributes == draft.attributes })
+        {
+            let isSame = draft.label.utf8.elementsEqual(same.label.utf8)
+            let label = draft.label.isEmpty || isSame ? nil : draft.label
+            try set(same.name, in: collection, secret, contentType: draft.contentType, label: label)
+            return same.name
+        }
+        let label = draft.label.isEmpty ? "secret" : draft.label
+        // With a slash, a program's label would be written as an entry of the user's, in a folder of hers.
+        let plain = String(decoding: label.utf8.map { $0 == UInt8(ascii: "/") ? UInt8(ascii: "-") : $0 }, as: UTF8.self)
+        // No entry of the user's gets another name by it.
+        guard !EntryPath(collection: collection, name: plain).isReserved else {
+            throw VaultError(.reservedCollection, "this collection is Holdfast's own")
+        }
+        let names = try items.names()
+        for number in 1...1000 {
+            let name = number == 1 ? plain : "\(plain) (\(number))"
+            var item = try SecretServiceStore.item(draft, secret)
+            if !name.utf8.elementsEqual(label.utf8), !draft.label.isEmpty {
+                try item.put(SecretServiceStore.labelLabel, Array(label.utf8))
+            }
+            let entry = EntryPath(collection: collection, name: name)
+            guard names.taking(entry) == nil else { continue }
+            do throws(VaultError) {
+                try items.add(item, asNew: entry)
+                return name
+            } catch  where error.code == .recordExists {}
+        }
+        throw VaultError(.recordExists, "too many items have this name")
+    }
+
+    /// An item as programs store it.
+    /// - Parameter created: Milliseconds since 1970; nil for now.
+    /// - Throws: What an item throws that cannot hold it.
+    package static func item(
+        _ draft: Draft, _ secret: RawSpan, created: Int64? = nil
+    ) throws(VaultError) -> Item {
+        var item = try Item(.login, now: created ?? WallClock.milliseconds)
+        try item.add(.secret, secretLabel, bytes: secret)
+        try item.put(typeLabel, Array(draft.contentType.utf8))
+        try item.put(attributesLabel, draft.attributes.text)
+        try item.addTag(tag)
+        return item
+    }
+
+    /// Changes the secret of an item, and perhaps its label.
+    /// - Throws: As ``entry(_:in:)``, and what storing throws.
+    package func set(
+        _ name: String, in collection: String, _ secret: RawSpan, contentType: String, label: String? = nil
+    ) throws(VaultError) {
+        try change(name, in: collection) { item throws(VaultError) in
+            guard let field = item.field(SecretServiceStore.secretLabel) else { throw .notShown }
+            try item.set(field, bytes: secret, now: WallClock.milliseconds)
+            try item.put(SecretServiceStore.typeLabel, Array(contentType.utf8))
+            if let label { try item.put(SecretServiceStore.labelLabel, Array(label.utf8)) }
+        }
+    }
+
+    /// Changes what a program calls an item. The item's name, and with it its path, stays.
+    /// - Throws: As ``entry(_:in:)``, and what storing throws.
+    package func set(_ name: String, in collection: String, label: String) throws(VaultError) {
+        try change(name, in: collection) { item throws(VaultError) in
+            try item.put(SecretServiceStore.labelLabel, Array(label.utf8))
+        }
+    }
+
+    /// Changes what an item is found by.
+    /// - Throws: As ``entry(_:in:)``, and what storing throws.
+    package func set(
+        _ name: String, in collection: String, attributes: SecretServiceAttributes
+    ) throws(VaultError) {
+        try change(name, in: collection) { item throws(VaultError) in
+            try item.put(SecretServiceStore.attributesLabel, attributes.text)
+        }
+    }
+
+    private func change(
+        _ name: String, in collection: String, _ body: (inout Item) throws(VaultError) -> Void
+    ) throws(VaultError) {
+        do {
+            try items.change(name, in: collection) { item in
+                guard SecretServiceStore.attributes(of: item) != nil else { throw VaultError.notShown }
+                try body(&item)
+            }
+        } catch { throw VaultError(any: error) }
+    }
+
+    /// Moves an item to the trash.
+    /// - Throws: As ``entry(_:in:)``, and what the trash throws.
+    package func delete(_ name: String, in collection: String) throws(VaultError) {
+        _ = try entry(name, in: collection)
+        try items.trash(name, in: collection)
+    }
+
+    /// Nil for an item that is not shown here.
+    private static func attributes(of item: borrowing Item) -> SecretServiceAttributes? {
+        guard item.isOfSecretService else { return nil }
+        guard let field = item.field(attributesLabel), field.kind.isOpen else { return SecretServiceAttributes() }
+        return SecretServiceAttributes(parsing: bytes(of: field, in: item))
+    }
+
+    private static func bytes(of field: Item.Field, in item: borrowing Item) -> [UInt8] {
+        item.withValue(of: field) { value in unsafe value.withUnsafeBytes { unsafe Array($0) } }
+    }
+}
+
+/// A secret on its way to a program.
+package final class SecretServiceSecret: Sendable {
+    package let value: SecretBytes
+    package let contentType: String
+
+    package init(_ value: consuming SecretBytes, contentType: String) {
+        self.value = value
+        self.contentType = contentType
+    }
+}
+
+extension Item {
+    fileprivate mutating func put(_ label: String, _ value: [UInt8]) throws(VaultError) {
+        try unsafe put(.text, label, bytes: value.span.bytes)
+    }
+}
+
+extension VaultError {
+    fileprivate static let notShown = VaultError(.recordNotFound, "there is no such item of the Secret Service")
+}

@@ -1,0 +1,171 @@
+import ProgramProtocols
+import TestSupport
+import Testing
+
+/// What programs send to the Secret Service: object paths, attributes, calls and sessions.
+@Suite(.seeded) struct SecretServiceTests {
+    @Test(arguments: [
+        SecretServicePath.service, .collection("default"), .collection("a b/c_ü"), .alias("default"), .session(0),
+        .session(.max), .item(collection: "default", name: "mail (2)"), .item(collection: "_", name: "é\u{301}"),
+        .item(collection: String(repeating: "/", count: 255), name: String(repeating: "_", count: 1024)),
+        .prompt(7), .found(attributes(["user": "ada", "a=b%": "ü\n"])),
+        .found(attributes(["n": String(repeating: "v", count: 1022)])),
+    ])
+    func `a path is read as what it was written for`(path: SecretServicePath) {
+        #expect(SecretServicePath(parsing: path.text) == path)
+        #expect(path.text.utf8.allSatisfy { $0 == 47 || $0 == 95 || 48...57 ~= $0 || 65...90 ~= $0 || 97...122 ~= $0 })
+    }
+
+    @Test(arguments: [
+        "", "/", "/org/freedesktop/secrets/", "/org/freedesktop/secret", "/org/freedesktop/secrets/collection",
+        "/org/freedesktop/secrets/collection/", "/org/freedesktop/secrets/collection/a/b/c",
+        "/org/freedesktop/secrets/collection/a/", "/org/freedesktop/secrets/collection//a",
+        "/org/freedesktop/secrets/collection/_61", "/org/freedesktop/secrets/collection/_2F",
+        "/org/freedesktop/secrets/collection/_2", "/org/freedesktop/secrets/collection/_00",
+        "/org/freedesktop/secrets/collection/_ff", "/org/freedesktop/secrets/session/01",
+        "/org/freedesktop/secrets/session/-1", "/org/freedesktop/secrets/session/+1",
+        "/org/freedesktop/secrets/session/18446744073709551616", "/org/freedesktop/secrets/other/a",
+        "/org/freedesktop/secrets/prompt/07", "/org/freedesktop/secrets/prompt/", "/org/freedesktop/secrets/search/",
+        "/org/freedesktop/secrets/search/a", "/org/freedesktop/secrets/search/_3da",
+        "/org/freedesktop/secrets/search/b_3d1_0aa_3d1",
+        "/org/freedesktop/secrets/search/n_3d" + String(repeating: "v", count: 1023),
+        "/org/freedesktop/secrets/aliases", "/org/freedesktop/secrets/collection/é",
+        "/org/freedesktop/secrets/collection/" + String(repeating: "a", count: 256),
+        "/org/freedesktop/secrets/collection/" + String(repeating: "a", count: 100_000),
+    ])
+    func `another path is none, and each object has one`(path: String) {
+        #expect(SecretServicePath(parsing: path) == nil)
+    }
+
+    private static func attributes(_ values: [String: String]) -> SecretServiceAttributes {
+        var attributes = SecretServiceAttributes()
+        for (name, value) in values { _ = attributes.add(Array(name.utf8), Array(value.utf8)) }
+        return attributes
+    }
+
+    @Test func `attributes are kept as text`() throws {
+        let attributes = Self.attributes(["user": "ada", "a=b%\n": "c=%\r\u{0}\u{7F}", "empty": "", "ü": "é"])
+        #expect(attributes.values.count == 4)
+        #expect(SecretServiceAttributes(parsing: attributes.text) == attributes)
+        #expect(SecretServiceAttributes(parsing: []) == SecretServiceAttributes())
+    }
+
+    @Test(arguments: [
+        "a", "=a", "a=1\na=2", "a=%", "a=%4", "a=%GG", "a=%4A", String(repeating: "a", count: 256) + "=b",
+    ])
+    func `another text is none`(text: String) {
+        #expect(SecretServiceAttributes(parsing: Array(text.utf8)) == nil)
+    }
+
+    @Test func `attributes have limits`() {
+        var attributes = SecretServiceAttributes()
+        func add(_ name: [UInt8], _ value: [UInt8]) -> Bool { attributes.add(name, value) }
+        #expect(!add([], [1]))
+        #expect(!add([UInt8](repeating: 1, count: 256), []))
+        #expect(!add([1], [UInt8](repeating: 1, count: 1025)))
+        #expect((UInt8(0)..<64).allSatisfy { add([$0], []) })
+        #expect(!add([64], []))
+        #expect(!add([1], [1]))
+        #expect(SecretServiceAttributes(parsing: [UInt8](repeating: 10, count: 1 << 20)) == nil)
+    }
+
+    @Test func `a question is answered by what has all of it`() {
+        let stored = Self.attributes(["user": "ada", "server": "a.example"])
+        #expect(stored.answer(Self.attributes(["user": "ada"])))
+        #expect(stored.answer(Self.attributes([:])))
+        #expect(!stored.answer(Self.attributes(["user": "bob"])))
+        #expect(!stored.answer(Self.attributes(["user": "ada", "port": ""])))
+        #expect(!Self.attributes(["user": "e\u{301}"]).answer(Self.attributes(["user": "\u{e9}"])))
+    }
+
+    @Test func `a session is one client's`() throws {
+        var sessions = SecretServiceSessions<Int>()
+        let (first, second) = (sessions.open(":1.1", 11) ?? 0, sessions.open(":1.2", 22) ?? 0)
+        let (own, others) = (sessions.key(first, of: ":1.1"), sessions.key(first, of: ":1.2"))
+        #expect(own == 11 && others == nil)
+        let (wrong, right) = (sessions.close(first, of: ":1.2"), sessions.close(first, of: ":1.1"))
+        #expect(!wrong && right)
+        let closed = sessions.key(first, of: ":1.1")
+        sessions.leave(":1.2")
+        let left = sessions.key(second, of: ":1.2")
+        #expect(closed == nil && left == nil)
+        #expect(sessions.isEmpty)
+        let third = sessions.open(":1.1", 33)
+        #expect(third != nil && third != first && third != second)
+    }
+
+    @Test func `a client has few sessions, and those that keep the most make room for others`() {
+        var sessions = SecretServiceSessions<Int>()
+        func fill(_ client: String) -> [UInt64] { (0..<20).compactMap { _ in sessions.open(client, 0) } }
+        let first = sessions.open("first", 1) ?? 0
+        let greedy = ["a", "b", "c"].map(fill) + [Array(fill("d"))]
+        #expect(greedy.map(\.count) == [16, 16, 16, 16])
+        #expect(!sessions.hasRoom(for: "d"))
+        // 65 were opened: the oldest of the client with the most is gone, and not the one of the client with one.
+        func isThere(_ number: UInt64, _ client: String) -> Bool { sessions.key(number, of: client) != nil }
+        #expect(isThere(first, "first"))
+        #expect(!isThere(greedy[0][0], "a"))
+        // What was used later stays longer.
+        #expect(isThere(greedy[1][0], "b"))
+        let others = (0..<3).map { sessions.open("other \($0)", 0) }
+        #expect(!others.contains(nil))
+        #expect(isThere(greedy[1][0], "b") && !isThere(greedy[1][1], "b"))
+        #expect(isThere(first, "first"))
+    }
+
+    @Test func `however many clients come, there are never more sessions than fit, and the last one has its own`() {
+        var sessions = SecretServiceSessions<Int>()
+        var last: UInt64?
+        for number in 0..<1000 {
+            last = sessions.open("client \(number)", number)
+            guard let last, sessions.key(last, of: "client \(number)") == number else {
+                Issue.record("client \(number) has no session")
+                return
+            }
+        }
+        #expect(sessions.clients.count == SecretServiceSessions<Int>.most)
+    }
+
+    private static func call(
+        _ interface: String, _ member: String, _ signature: String, _ path: SecretServicePath?
+    ) -> Result<SecretServiceCall, SecretServiceCall.Refusal> {
+        Result { () throws(SecretServiceCall.Refusal) in
+            try SecretServiceCall(interface: interface, member: member, signature: signature, on: path)
+        }
+    }
+
+    @Test func `a call is what it is in whole`() {
+        let service = "org.freedesktop.Secret.Service"
+        #expect(Self.call(service, "OpenSession", "sv", .service) == .success(.openSession))
+        #expect(Self.call("", "OpenSession", "sv", .service) == .success(.openSession))
+        #expect(Self.call(service, "OpenSession", "sv", nil) == .failure(.unknownObject))
+        #expect(Self.call(service, "OpenSession", "sv", .collection("a")) == .failure(.unknownMethod))
+        #expect(Self.call(service, "Opensession", "sv", .service) == .failure(.unknownMethod))
+        #expect(Self.call(service + ".", "OpenSession", "sv", .service) == .failure(.unknownMethod))
+        for wrong in ["", "s", "svs", "vs", "ss"] {
+            #expect(Self.call(service, "OpenSession", wrong, .service) == .failure(.invalidArguments))
+        }
+        #expect(Self.call("", "SearchItems", "a{ss}", .service) == .success(.searchItems))
+        #expect(Self.call("", "SearchItems", "a{ss}", .collection("a")) == .success(.searchCollection))
+        #expect(Self.call("", "Delete", "", .item(collection: "a", name: "b")) == .success(.deleteItem))
+        #expect(Self.call("", "Close", "", .session(1)) == .success(.closeSession))
+        #expect(Self.call("", "Get", "ss", .session(1)) == .failure(.unknownMethod))
+    }
+
+    @Test func `every call is found by its own name`() throws {
+        let paths: [SecretServicePath] = [
+            .service, .collection("a"), .item(collection: "a", name: "b"), .session(1), .prompt(1),
+        ]
+        for call in SecretServiceCall.allCases {
+            let member = String(call.rawValue.split(separator: ".")[1])
+            #expect(paths.contains { Self.call(call.interface, member, call.signature, $0) == .success(call) })
+        }
+    }
+
+    @Test func `paths of names that look alike and have other bytes are two`() throws {
+        let paths = ["caf\u{e9}", "cafe\u{301}"].map { SecretServicePath.item(collection: "a", name: $0) }
+        #expect(paths[0] != paths[1] && Set(paths).count == 2)
+        for path in paths { #expect(SecretServicePath(parsing: path.text) == path) }
+        #expect(SecretServicePath(parsing: "/org/freedesktop/secrets/collection/\u{e9}") == nil)
+    }
+}
