@@ -401,9 +401,10 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// The desktop app for Linux needs GTK and libadwaita, which no other build needs (scripts/desktop). It is in this package, so
-// that what only it shows is not public. No strict memory safety in it: every call of GTK takes a raw pointer, and a mark on
-// each line would say nothing. Raw pointers stay inside GtkKit and the few places that lend it secrets.
+// The desktop app for Linux needs GTK and libadwaita, which no other build needs (scripts/desktop). It is in this
+// package, so that what only it shows is not public. No strict memory safety in it: every call of GTK takes a raw
+// pointer, and a mark on each line would say nothing. Raw pointers stay inside GtkKit and the few places that lend it
+// secrets.
 if Context.environment["HOLDFAST_GTK"] != nil {
     let desktopSettings: [SwiftSetting] = [
         .enableUpcomingFeature("ExistentialAny"),
@@ -456,8 +457,9 @@ if Context.environment["HOLDFAST_BENCHMARKS"] != nil {
     ]
 }
 
-// `make test` has the modules optimised that its tests hash and parse megabytes with, and derives keys at the least costs. It
-// asks for that by this name, because nobody can depend on a package that has unsafe flags: no shipped binary has either.
+// `make test` has the modules optimised that its tests hash and parse megabytes with, and derives keys at the least
+// costs. It asks for that by this name, because nobody can depend on a package that has unsafe flags: no shipped binary
+// has either.
 if Context.environment["HOLDFAST_OPTIMIZED"] != nil {
     for target in package.targets where ["SecretMemory", "Cryptography", "VaultFormat"].contains(target.name) {
         target.swiftSettings = (target.swiftSettings ?? []) + [.unsafeFlags(["-O"])]
@@ -540,14 +542,16 @@ if isApple {
         target.exclude += (linuxBackends[target.name] ?? []) + (linuxTests[target.name] ?? [])
     }
 }
-// What no Apple system has comes as a package: the check takes packages of the same names and headers over Debian's libraries.
+// What no Apple system has comes as a package: the check takes packages of the same names and headers over Debian's
+// libraries.
 if isApple {
     package.dependencies +=
         checksApple
         ? ["CLMDB", "argon2"].map { .package(path: "\(standIns)/Packages/\($0)") }
         : [
             .package(url: "https://github.com/agisboye/CLMDB.git", .upToNextMinor(from: "0.9.33")),
-            // Tags of its authors are dates. This copy of their sources has a version; another one is to be compared first.
+            // Tags of its authors are dates. This copy of their sources has a version; another one is to be compared
+            // first.
             .package(url: "https://github.com/youjinp/argon2.git", "0.0.2"..<"0.0.3"),
         ]
     package.targets.append(
@@ -572,8 +576,8 @@ if checksApple {
         if (["HoldfastViews", "ViewTests"] + sampleNames).contains(target.name) {
             target.dependencies.append(.product(name: "AppleViews", package: "AppleInterfaces"))
         }
-        // Foundation on Linux makes `stat` a member of a module that nobody imports. Which imports are missing is seen in
-        // the targets with a backend of Apple's here, and in all others by the ordinary build.
+        // Foundation on Linux makes `stat` a member of a module that nobody imports. Which imports are missing is seen
+        // in the targets with a backend of Apple's here, and in all others by the ordinary build.
         if linuxBackends[target.name] == nil {
             let optimized = (target.swiftSettings ?? []).dropFirst(settings.count)
             target.swiftSettings = settingsWithoutVisibility + optimized

@@ -1,5 +1,5 @@
-// Compiled by scripts/fuzz against the module that it names, so normal builds know nothing of it. A violated rule traps,
-// which libFuzzer reports with the input that led there.
+// Compiled by scripts/fuzz against the module that it names, so normal builds know nothing of it. A violated rule
+// traps, which libFuzzer reports with the input that led there.
 @testable internal import AgentMessages
 
 /// One input is one message: whatever is taken has that one form, and all of it lies inside of the message.

@@ -1,5 +1,5 @@
-// Compiled by scripts/fuzz against the modules that it names, so normal builds know nothing of it. A violated rule traps,
-// which libFuzzer reports with the input that led there.
+// Compiled by scripts/fuzz against the modules that it names, so normal builds know nothing of it. A violated rule
+// traps, which libFuzzer reports with the input that led there.
 internal import BetterAuthVerification
 @testable internal import BetterAuthMessages
 internal import SystemCalls
@@ -96,8 +96,8 @@ private struct Uncompressed: TokenCompression {
     }
 }
 
-/// The first byte of an input says how the rest is taken: with the compression left out, so that its text is reached, or
-/// through the real one.
+/// The first byte of an input says how the rest is taken: with the compression left out, so that its text is reached,
+/// or through the real one.
 private func fuzzTokens(_ input: [UInt8]) {
     guard let choice = input.first else { return }
     let rest = Array(input.dropFirst())

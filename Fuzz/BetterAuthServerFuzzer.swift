@@ -1,5 +1,5 @@
-// Compiled by scripts/fuzz against the modules of the server, so normal builds know nothing of it. A violated rule traps,
-// which libFuzzer reports with the input that led there.
+// Compiled by scripts/fuzz against the modules of the server, so normal builds know nothing of it. A violated rule
+// traps, which libFuzzer reports with the input that led there.
 import BetterAuthVerification
 import BetterAuthMessages
 import BetterAuthServer

@@ -1,5 +1,5 @@
-// What other programs hand over: references, templates, `.env` files, dialogs, calls. Built by scripts/fuzz, which names the parser in
-// FUZZ_PARSER. A violated rule traps.
+// What other programs hand over: references, templates, `.env` files, dialogs, calls. Built by scripts/fuzz, which
+// names the parser in FUZZ_PARSER. A violated rule traps.
 internal import ProgramProtocols
 internal import Foundation
 internal import VaultFormat
@@ -19,7 +19,8 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     return 0
 }
 
-/// What programs of the session bus say: attributes in a field, and objects. What is taken is written and taken as the same again.
+/// What programs of the session bus say: attributes in a field, and objects. What is taken is written and taken as the
+/// same again.
 private func secretService(_ input: [UInt8]) {
     if let attributes = SecretServiceAttributes(parsing: input) {
         require(attributes.values.count <= SecretServiceAttributes.most, "there are too many attributes")
@@ -51,8 +52,8 @@ private func pinentry(_ input: [UInt8]) { converse(input, field: nil) }
 /// The same until the line that asks for a secret, whose answer is no part of the dialog.
 private func pinentrySecret(_ input: [UInt8]) { converse(input, field: "PIN:") }
 
-/// What a pinentry says, cut into pieces by its own first byte. Yes, or the line that asks for a secret, comes only after everything was told
-/// and answered, one line at a time.
+/// What a pinentry says, cut into pieces by its own first byte. Yes, or the line that asks for a secret, comes only
+/// after everything was told and answered, one line at a time.
 private func converse(_ input: [UInt8], field: String?) {
     guard let first = input.first else { return }
     var words = PinentryDialog.Words()
@@ -93,8 +94,9 @@ private func converse(_ input: [UInt8], field: String?) {
     require(told >= 7 && said.count { $0.starts(with: "ERR".utf8) } > 0, "an answer without the question")
 }
 
-/// The answer to GETPIN: its pieces lie in it, one behind the other, each in a line, and are decoded without a trap into no more than
-/// they are. What is read of a part of it never differs from what is read of the whole but by saying that more is awaited.
+/// The answer to GETPIN: its pieces lie in it, one behind the other, each in a line, and are decoded without a trap
+/// into no more than they are. What is read of a part of it never differs from what is read of the whole but by saying
+/// that more is awaited.
 private func entry(_ input: [UInt8]) {
     switch unsafe PinentryEntry(input.span.bytes) {
     case .wait: require(input.count < PinentryEntry.longest, "more is awaited of what is too long")

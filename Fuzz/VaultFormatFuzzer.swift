@@ -1,5 +1,6 @@
-// Compiled by scripts/fuzz together with the files of Sources/VaultFormat into one module, so there is nothing to import
-// and normal builds know nothing of it. A violated rule traps, which libFuzzer reports with the input that led there.
+// Compiled by scripts/fuzz together with the files of Sources/VaultFormat into one module, so there is nothing to
+// import and normal builds know nothing of it. A violated rule traps, which libFuzzer reports with the input that led
+// there.
 
 /// One input: the first byte chooses the parser, the second how the rest is used.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,5 +1,6 @@
-// What the command's start is compared with: a program with the same runtime linked in that says one line and ends. With the name
-// of a socket it first sends a little over it and waits for as much, as a client of the agent that does nothing else.
+// What the command's start is compared with: a program with the same runtime linked in that says one line and ends.
+// With the name of a socket it first sends a little over it and waits for as much, as a client of the agent that does
+// nothing else.
 import Glibc
 
 if CommandLine.arguments.count > 1 {

@@ -64,7 +64,7 @@ struct Run {
         self.scratch = scratch
     }
 
-    /// Measures as often as was asked for, writes down what came of it, and says whether every suite ended well.
+    /// Measures as often as was asked for, writes down the outcome, and says whether every suite ended well.
     private mutating func measure() throws -> Bool {
         noise.sample()
         var names: [String] = []

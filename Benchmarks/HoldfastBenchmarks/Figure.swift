@@ -1,7 +1,7 @@
 /// One measured figure and the bound it is held against.
 ///
-/// A bound is a ratio within one run, a size, or a count: it says the same on a slow machine and on a fast one. What is a time
-/// stands beside it, without a bound.
+/// A bound is a ratio within one run, a size, or a count: it says the same on a slow machine and on a fast one. What is
+/// a time stands beside it, without a bound.
 struct Figure {
     enum Bound {
         case none

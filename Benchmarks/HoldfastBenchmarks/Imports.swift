@@ -6,8 +6,8 @@ import VaultCore
 import VaultFormat
 import VaultStorage
 
-/// A table of 10,000 logins read, compared with an empty vault and stored, against writing the same items: key derivation has no part
-/// in either.
+/// A table of 10,000 logins read, compared with an empty vault and stored, against writing the same items: key
+/// derivation has no part in either.
 struct Imports: Suite {
     static let figures = ["import", "import-again"]
 

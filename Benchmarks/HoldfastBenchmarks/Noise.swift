@@ -2,7 +2,8 @@ import CRawLoops
 import Foundation
 import Synchronization
 
-/// How busy the machine is with something else: the same work on every core, before, between and after what is measured.
+/// How busy the machine is with something else: the same work on every core, before, between and after what is
+/// measured.
 struct Noise {
     /// More than this beside the quietest moment, and what was measured next to it is marked.
     private static let tolerance = 0.1

@@ -62,7 +62,8 @@ struct ProgramFigures: Suite {
         ]
     }
 
-    /// A value over a connection of its own, as `holdfast get` reads it, and the same bytes sent and received by nothing but C.
+    /// A value over a connection of its own, as `holdfast get` reads it, and the same bytes sent and received by
+    /// nothing but C.
     private static func bare(_ bench: Bench, home: String, runtime: String) throws -> Figure {
         guard let path = RecordName(collection: "default", name: "name") else { throw BenchmarkError("no path") }
         let request = Request.records(.get(path)).head()

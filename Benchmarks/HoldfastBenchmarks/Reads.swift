@@ -87,7 +87,8 @@ struct Reads: Suite {
         return (0..<size).map { _ in Int.random(in: 0..<count, using: &generator) }
     }
 
-    // What is asked for is laid out in the order of asking, for all contenders alike: finding the question is not timed.
+    // What is asked for is laid out in the order of asking, for all contenders alike: finding the question is not
+    // timed.
 
     private func timeRaw(_ indices: [Int]) throws -> Double {
         let keys = Records.rawKeys(indices)

@@ -43,7 +43,8 @@ struct Writes: Suite {
         return values
     }
 
-    /// 10,000 records in one transaction; taken out again outside of the time, so that every round writes into the same.
+    /// 10,000 records in one transaction; taken out again outside of the time, so that every round writes into the
+    /// same.
     private func batch(_ bench: Bench) throws -> Figure {
         let size = bench.options.count(10_000, quick: 2_000)
         let indices = count..<count + size

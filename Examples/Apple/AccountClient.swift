@@ -3,8 +3,8 @@ import HoldfastUI
 import HoldfastViews
 import SwiftUI
 
-/// A client of an identity server with its three states: ready, created, authenticated. There is no vault to set up: the keys of
-/// this device are kept from the first start on, and its owner is asked only for what cannot be taken back.
+/// A client of an identity server with its three states: ready, created, authenticated. There is no vault to set up:
+/// the keys of this device are kept from the first start on, and its owner is asked only for what cannot be taken back.
 @main
 struct AccountClientApp: App {
     @State private var appModel = AppModel(

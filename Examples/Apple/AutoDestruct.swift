@@ -4,8 +4,8 @@ import HoldfastUI
 import HoldfastViews
 import SwiftUI
 
-/// Auto-destruct: off by default, a prompt, a confirmation, thirty seconds to cancel, and a prompt again. At the limit of prompts
-/// that did not recognise the user the vault is gone with all that is named here, and the process ends.
+/// Auto-destruct: off by default, a prompt, a confirmation, thirty seconds to cancel, and a prompt again. At the limit
+/// of prompts that did not recognise the user the vault is gone with all that is named here, and the process ends.
 @main
 struct AutoDestructApp: App {
     @State private var appModel = AppModel(

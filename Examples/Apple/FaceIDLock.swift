@@ -3,8 +3,8 @@ import HoldfastUI
 import HoldfastViews
 import SwiftUI
 
-/// A Face ID lock for an app in SwiftUI. It is off until its user turns it on; then a face, a finger or the device's passcode is
-/// asked for at each cold launch and whenever the app comes back.
+/// A Face ID lock for an app in SwiftUI. It is off until its user turns it on; then a face, a finger or the device's
+/// passcode is asked for at each cold launch and whenever the app comes back.
 @main
 struct FaceIDLockApp: App {
     @State private var appModel = AppModel(

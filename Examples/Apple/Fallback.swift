@@ -4,8 +4,8 @@ import HoldfastUI
 import HoldfastViews
 import SwiftUI
 
-/// A token behind a face, then the device's passcode, then a lesser store, with the level of protection shown. After one prompt
-/// the key is there until the lock falls: no read asks again.
+/// A token behind a face, then the device's passcode, then a lesser store, with the level of protection shown. After
+/// one prompt the key is there until the lock falls: no read asks again.
 @main
 struct FallbackApp: App {
     @State private var appModel = AppModel(

@@ -3,8 +3,8 @@ import HoldfastUI
 import HoldfastViews
 import SwiftUI
 
-/// An app lock on a Mac: it falls with the screen's own lock, sleep and another user, at once from the menu (control-command-L) or the
-/// bar of menus, and no window comes back with its content.
+/// An app lock on a Mac: it falls with the screen's own lock, sleep and another user, at once from the menu
+/// (control-command-L) or the bar of menus, and no window comes back with its content.
 @main
 struct MacLockApp: App {
     @State private var appModel = AppModel(

@@ -4,8 +4,8 @@ import HoldfastViews
 import SwiftUI
 import UIKit
 
-/// An app lock for UIKit: a window above everything, alerts too, with a blur at the first sign of leaving and the lock screen
-/// once the time is over.
+/// An app lock for UIKit: a window above everything, alerts too, with a blur at the first sign of leaving and the lock
+/// screen once the time is over.
 @main
 final class AppDelegate: UIResponder, UIApplicationDelegate {
     /// One vault and one lock for all scenes of the app.

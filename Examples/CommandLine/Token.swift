@@ -1,7 +1,8 @@
 // A command-line program that keeps an API token in a vault of its own: `token set < file`, `token use`.
 //
-// The vault opens with a share that this machine's key store keeps (the TPM or the keyring on Linux, the keychain on a Mac), so
-// the program asks for nothing. Docs/app-lock.md 5 says what that protects against, and how it grows to a passcode.
+// The vault opens with a share that this machine's key store keeps (the TPM or the keyring on Linux, the keychain on a
+// Mac), so the program asks for nothing. Docs/app-lock.md 5 says what that protects against, and how it grows to a
+// passcode.
 import Foundation
 import Holdfast
 

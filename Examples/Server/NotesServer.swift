@@ -1,7 +1,8 @@
-// An app server that verifies who asks: the product `BetterAuthVerification` alone, and whatever HTTP framework you use.
+// An app server that verifies who asks: the product `BetterAuthVerification` alone, and whatever HTTP framework you
+// use.
 //
-// Its users have their accounts at a Better Auth server (`holdfast-server`). The server that you write never sees a password or
-// a session: each request carries a token and a signature, and the reply is signed too.
+// Its users have their accounts at a Better Auth server (`holdfast-server`). The server that you write never sees a
+// password or a session: each request carries a token and a signature, and the reply is signed too.
 import BetterAuthMessages
 import BetterAuthVerification
 
@@ -34,7 +35,8 @@ actor NotesServer {
             if let failure = error.failure { print("access: \(failure)") }
             return (error.httpStatus, error.body)
         }
-        // The claims are the account server's word: the identity, the device, and the attributes that it put into the token.
+        // The claims are the account server's word: the identity, the device, and the attributes that it put into the
+        // token.
         let owner = "\(access.claims.identity)"
         if access.body.members()?["note"] != nil { notes[owner, default: []].append(access.body) }
         guard let count = try? ApplicationData(json: "{\"notes\":\(notes[owner, default: []].count)}"),

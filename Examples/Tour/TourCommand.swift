@@ -3,8 +3,8 @@ internal import HoldfastCommand
 internal import Synchronization
 internal import SystemCalls
 
-/// `holdfast-tour`: demonstrates every part in a temporary vault, in a folder in $TMPDIR or /tmp that it removes. It asks for
-/// nothing. Every step is checked; the exit code is 0 only if all of them succeeded.
+/// `holdfast-tour`: demonstrates every part in a temporary vault, in a folder in $TMPDIR or /tmp that it removes. It
+/// asks for nothing. Every step is checked; the exit code is 0 only if all of them succeeded.
 enum TourCommand {
     static func run() -> ExitCode {
         do throws(CommandError) {
@@ -16,8 +16,8 @@ enum TourCommand {
         }
     }
 
-    /// An app's lock is an actor, so the tour runs on threads of its own; this one waits for it and for signals, so that the
-    /// scratch folder goes in any case.
+    /// An app's lock is an actor, so the tour runs on threads of its own; this one waits for it and for signals, so
+    /// that the scratch folder goes in any case.
     private static func take() throws(CommandError) -> ExitCode {
         let watch = try SignalWatch([SIGINT, SIGTERM, SIGHUP])
         let scratch = try ScratchFolder()

@@ -1,7 +1,7 @@
 internal import SystemCalls
 
-/// A program that the tour starts. It ends with this object, and also where the tour is killed: a shell between them waits
-/// for the end of a pipe that only the tour holds open, and then ends the program by its process id.
+/// A program that the tour starts. It ends with this object, and also where the tour is killed: a shell between them
+/// waits for the end of a pipe that only the tour holds open, and then ends the program by its process id.
 final class TourProcess {
     /// Nanoseconds that the tour waits for another program; busy machines are slow.
     static let patience: UInt64 = 120_000_000_000
@@ -73,8 +73,8 @@ final class TourProcess {
         var none = sigset_t()
         unsafe sigemptyset(&none)
         unsafe posix_spawnattr_setsigmask(&attributes, &none)
-        // POSIX_SPAWN_SETSIGMASK, because the tour's threads block signals, and POSIX_SPAWN_SETPGROUP, because Ctrl-C on
-        // the terminal is for the tour.
+        // POSIX_SPAWN_SETSIGMASK, because the tour's threads block signals, and POSIX_SPAWN_SETPGROUP, because Ctrl-C
+        // on the terminal is for the tour.
         unsafe posix_spawnattr_setflags(&attributes, 0x08 | 0x02)
         var arguments = unsafe words.map { unsafe strdup($0) } + [nil]
         defer { unsafe arguments.forEach { unsafe free($0) } }

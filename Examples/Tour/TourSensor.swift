@@ -3,8 +3,8 @@ internal import Holdfast
 internal import Synchronization
 internal import SystemCalls
 
-/// A fingerprint sensor of the tour's own: the real fprintd over libfprint's virtual device, and the real polkit, on a bus of
-/// their own. Everything ends with this object. The machine's own sensor and its fingers are not touched.
+/// A fingerprint sensor of the tour's own: the real fprintd over libfprint's virtual device, and the real polkit, on a
+/// bus of their own. Everything ends with this object. The machine's own sensor and its fingers are not touched.
 final class TourSensor {
     let authenticator: OwnerAuthenticator
     private let folder: String

@@ -3,8 +3,8 @@ internal import BetterAuthMessages
 internal import Holdfast
 internal import SystemCalls
 
-/// The identity's server with everything around it, on ports of this machine that the system chooses: the keeper of a key
-/// chain, the service that publishes it, the server, and two application servers. Processes of `holdfast-server`.
+/// The identity's server with everything around it, on ports of this machine that the system chooses: the keeper of a
+/// key chain, the service that publishes it, the server, and two application servers. Processes of `holdfast-server`.
 final class TourServers {
     /// A server that has said that it is ready.
     struct Ready {

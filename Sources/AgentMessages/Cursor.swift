@@ -34,7 +34,8 @@ struct Cursor {
         return isThere ? value : nil
     }
 
-    /// UTF-8 behind a 16-bit length. Text that is not valid is refused, never repaired: a repaired name is another name.
+    /// UTF-8 behind a 16-bit length. Text that is not valid is refused, never repaired: a repaired name is another
+    /// name.
     mutating func text(_ bytes: RawSpan, _ sizes: ClosedRange<Int>, _ field: StaticString) throws(MessageError)
         -> String
     {
@@ -111,7 +112,8 @@ struct Writer {
     }
 }
 
-/// Why bytes from the other side of the socket are no message. The connection ends then: nothing behind them has a meaning.
+/// Why bytes from the other side of the socket are no message. The connection ends then: nothing behind them has a
+/// meaning.
 package enum MessageError: Error, Sendable, Hashable {
     /// The other side speaks a version that this one does not know.
     case otherVersion(UInt8)

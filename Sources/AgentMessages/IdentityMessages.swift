@@ -8,7 +8,7 @@ package struct IdentityCall: RequestArea {
         case status
         /// Open a session.
         case openSession
-        /// Go on with its next key.
+        /// Continue with its next key.
         case refreshSession
         /// Forget it.
         case endSession

@@ -17,8 +17,8 @@ package enum ItemRequest: RequestArea {
     case emptyTrash(TrashKey?)
     /// Send the tags that are in use.
     case tags
-    /// Move, copy or remove all entries of a folder, or give records of before the place that they are written as;
-    /// all or nothing.
+    /// Move, copy or remove all entries of a folder, or give records from earlier versions the place that they are
+    /// written as; all or nothing.
     case folder(FolderCall)
 
     package enum Kind: UInt8, CaseIterable {
@@ -78,7 +78,7 @@ package enum ItemRequest: RequestArea {
     var request: Request { .items(self) }
 }
 
-/// What is done with all entries of a folder at once, or with all records of before.
+/// What is done with all entries of a folder at once, or with all records from earlier versions.
 package struct FolderCall: Sendable, Hashable {
     /// Bytes of what says which entries the client has seen.
     package static let digestSize = 32
@@ -96,7 +96,7 @@ package struct FolderCall: Sendable, Hashable {
         case discard(EntryFolder, seconds: UInt32)
         /// For good.
         case remove(EntryFolder)
-        /// Records of before get the place that they are written as.
+        /// Records from earlier versions get the place that they are written as.
         case adopt
 
         fileprivate var number: UInt8 {

@@ -42,7 +42,8 @@ package enum LeasingRequest: RequestArea {
     var request: Request { .leases(self) }
 }
 
-/// What a client says of itself, for the questions that the user is asked about it. The agent goes by the kernel where the kernel tells.
+/// What a client says of itself, for the questions that the user is asked about it. The agent goes by the kernel where
+/// the kernel tells.
 package struct Introduction: Sendable, Hashable {
     /// The file of the program, which a process that hides itself can only tell.
     package var program: Program?

@@ -1,3 +1,5 @@
+package import VaultFormat
+
 /// About programs that use the vault: git, SSH, and those of the session's Secret Service.
 package enum ProgramRequest: RequestArea {
     /// Ask for, keep or forget a server's password: git's attributes, which are the end of the message.

@@ -30,8 +30,8 @@ extension AppLock {
         try await changePolicy(proving: proof) { policy throws(VaultError) in policy.lockTiming = timing }
     }
 
-    /// Says what locks at once, whatever the timing, from now on and until the process ends: an app keeps the user's choice
-    /// and says it again when the vault is open.
+    /// Says what locks at once, whatever the timing, from now on and until the process ends: an app keeps the user's
+    /// choice and says it again when the vault is open.
     /// - Throws: `locked`: what a shut lock does is not changed.
     public func setTriggers(_ triggers: LockTriggers) throws(VaultError) {
         guard vault.isUnlocked, !machine.isShut else { throw .locked }

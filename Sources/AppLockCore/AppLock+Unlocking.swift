@@ -5,16 +5,17 @@ public import VaultFormat
 public import VaultStorage
 
 extension AppLock {
-    /// Opens the vault with a secret as the user entered it: spends an attempt if it is counted, derives the key, and tells the
-    /// lock how it went.
+    /// Opens the vault with a secret as the user entered it: spends an attempt if it is counted, derives the key, and
+    /// tells the lock how it went.
     /// - Parameters:
     ///   - kind: Which secret this is. A PIN (``enrollPIN(_:passcode:)``) opens the vault and allows no change.
     ///   - secret: UTF-8, as entered.
-    /// - Throws: `wrongPasscode` with the attempts that remain; `delayed` and `attemptsExhausted`; `wiped` if it was the last
-    ///   one and self-destruct is on; `damaged` if the secret is right and the vault is not; `exists` if it is open already;
-    ///   `readOnly`, `busy`, `rollbackSuspected`, `hardwareUnavailable`, `invalidPasscode`. For a PIN also `noPIN`, and
-    ///   `hardwareDestroyed` if the chip no longer answers for it; for a recovery phrase also `wrongPhrase`,
-    ///   `noRecoveryPhrase`, and `malformedPhrase` for text that is not a phrase. The vault stays locked then.
+    /// - Throws: `wrongPasscode` with the attempts that remain; `delayed` and `attemptsExhausted`; `wiped` if it was
+    ///   the last one and self-destruct is on; `damaged` if the secret is right and the vault is not; `exists` if it is
+    ///   open already; `readOnly`, `busy`, `rollbackSuspected`, `hardwareUnavailable`, `invalidPasscode`. For a PIN
+    ///   also `noPIN`, and `hardwareDestroyed` if the chip no longer answers for it; for a recovery phrase also
+    ///   `wrongPhrase`, `noRecoveryPhrase`, and `malformedPhrase` for text that is not a phrase. The vault stays locked
+    ///   then.
     public func unlock(_ kind: UnlockSecret, _ secret: borrowing SecretBytes) throws(VaultError) {
         let prompt = try beginPrompt(kind.isCounted ? .authenticate : .authenticateUncounted)
         do throws(VaultError) { try vault.unlock(kind, secret) } catch { throw refused(prompt, error) }
@@ -22,13 +23,14 @@ extension AppLock {
         try opened(prompt, by: .secret(kind))
     }
 
-    /// Opens the vault with its phrase and gives it a new passcode; all attempts are back. A vault that opened without asking asks
-    /// for it from now on, which is also the way back where the device has lost the share.
+    /// Opens the vault with its phrase and gives it a new passcode; all attempts are back. A vault that opened without
+    /// asking asks for it from now on, which is also the way back where the device has lost the share.
     /// - Parameters:
     ///   - phrase: The vault's phrase.
     ///   - newPasscode: 1 to 1,024 bytes.
     ///   - hardware: Whether the folder is the vault itself or a copy; asked for only where that cannot be told.
-    /// - Throws: `wrongPhrase`, `invalidPasscode`, `damaged`, `hardwareUnclaimed`, and what writing throws; the lock stays shut then.
+    /// - Throws: `wrongPhrase`, `invalidPasscode`, `damaged`, `hardwareUnclaimed`, and what writing throws; the lock
+    ///   stays shut then.
     public func recover(
         phrase: borrowing RecoveryPhrase, newPasscode: borrowing SecretBytes, hardware: HardwareDecision? = nil
     ) throws(VaultError) -> Vault.Recovery {

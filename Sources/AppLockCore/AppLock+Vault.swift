@@ -4,12 +4,13 @@ public import VaultCore
 public import VaultFormat
 public import VaultStorage
 
-/// What the owner changes with the passcode. Each call spends one attempt before the passcode is checked, as an unlock does;
-/// a right one gives it back. The lock must be open: a change never opens it.
+/// What the owner changes with the passcode. Each call spends one attempt before the passcode is checked, as an unlock
+/// does; a right one gives it back. The lock must be open: a change never opens it.
 extension AppLock {
     /// Proves with the passcode that the owner is there, for one change of the identity or the export of the log's key.
-    /// - Throws: `locked`; `wrongPasscode`, with the attempts that remain; `delayed` and `attemptsExhausted`; `wiped` where it
-    ///   was the last one and self-destruct is on; `keysChanged`, `damaged`, `readOnly`, `busy`, `hardwareUnavailable`.
+    /// - Throws: `locked`; `wrongPasscode`, with the attempts that remain; `delayed` and `attemptsExhausted`; `wiped`
+    ///   where it was the last one and self-destruct is on; `keysChanged`, `damaged`, `readOnly`, `busy`,
+    ///   `hardwareUnavailable`.
     public func prove(passcode: borrowing SecretBytes) throws(VaultError) -> Proof {
         try changing { () throws(VaultError) in
             try vault.prove(passcode: passcode, spending: vault.burnAttempt())
@@ -22,10 +23,10 @@ extension AppLock {
         try changing { () throws(VaultError) in try vault.prove(phrase: phrase) }
     }
 
-    /// Gives the vault another passcode. An old copy of its header still opens with the old one; ``rekey(passcode:newPasscode:phrase:isNewPhrase:)``
-    /// ends that.
-    /// - Throws: As ``prove(passcode:)``; `invalidPasscode` for one that is empty or longer than 1024 bytes; `diskFull` and
-    ///   `inputOutput`, with nothing changed.
+    /// Gives the vault another passcode. An old copy of its header still opens with the old one;
+    /// ``rekey(passcode:newPasscode:phrase:isNewPhrase:)`` ends that.
+    /// - Throws: As ``prove(passcode:)``; `invalidPasscode` for one that is empty or longer than 1024 bytes; `diskFull`
+    ///   and `inputOutput`, with nothing changed.
     public func changePasscode(
         from current: borrowing SecretBytes, to new: borrowing SecretBytes
     ) throws(VaultError) {
@@ -39,8 +40,8 @@ extension AppLock {
     ///   - passcode: The present passcode.
     ///   - change: Edits the rules as they are. Self-destruct is not switched here: that takes a countdown
     ///     (``begin(_:passcode:countdown:)``).
-    /// - Throws: As ``changePasscode(from:to:)``; `invalidPolicy` for rules outside their range or another self-destruct, with
-    ///   nothing changed; what `change` throws.
+    /// - Throws: As ``changePasscode(from:to:)``; `invalidPolicy` for rules outside their range or another
+    ///   self-destruct, with nothing changed; what `change` throws.
     /// - Returns: The rules that are now in effect.
     @discardableResult
     public func changePolicy(
@@ -55,15 +56,15 @@ extension AppLock {
         return policy
     }
 
-    /// Gives the vault new keys, so that old copies of its header open nothing that is written from now on. What is stored
-    /// moves to the new keys in ``VaultCore/Vault/finishRekey(progress:)``.
+    /// Gives the vault new keys, so that old copies of its header open nothing that is written from now on. What is
+    /// stored moves to the new keys in ``VaultCore/Vault/finishRekey(progress:)``.
     /// - Parameters:
     ///   - passcode: The present passcode.
     ///   - newPasscode: The next one; may be the same.
     ///   - phrase: The vault's phrase, or a new one that the user has written down.
     ///   - isNewPhrase: When false, `phrase` must be the vault's own.
-    /// - Throws: As ``changePasscode(from:to:)``; `wrongPhrase`; `tooLarge` while an earlier change of keys is unfinished and
-    ///   the header has no room for another.
+    /// - Throws: As ``changePasscode(from:to:)``; `wrongPhrase`; `tooLarge` while an earlier change of keys is
+    ///   unfinished and the header has no room for another.
     public func rekey(
         passcode: borrowing SecretBytes, newPasscode: borrowing SecretBytes, phrase: borrowing RecoveryPhrase,
         isNewPhrase: Bool
@@ -91,13 +92,14 @@ extension AppLock {
         }
     }
 
-    /// Takes the recovery phrase out of the vault. A forgotten passcode then means that everything in it is lost. The vault gets
-    /// new keys, so that the phrase opens nothing that is written from now on, and a PIN is removed; what is stored moves to them
-    /// in ``VaultCore/Vault/finishRekey(progress:)``.
+    /// Takes the recovery phrase out of the vault. A forgotten passcode then means that everything in it is lost. The
+    /// vault gets new keys, so that the phrase opens nothing that is written from now on, and a PIN is removed; what is
+    /// stored moves to them in ``VaultCore/Vault/finishRekey(progress:)``.
     /// - Parameters:
     ///   - passcode: The present passcode.
     ///   - insisting: Whether the user wants just that; otherwise nothing is removed.
-    /// - Throws: As ``changePasscode(from:to:)``; `lastWayIn` without `insisting`, `noRecoveryPhrase`, with nothing spent.
+    /// - Throws: As ``changePasscode(from:to:)``; `lastWayIn` without `insisting`, `noRecoveryPhrase`, with nothing
+    ///   spent.
     public func removeRecoveryPhrase(passcode: borrowing SecretBytes, insisting: Bool) throws(VaultError) {
         try changing { () throws(VaultError) in
             try vault.removeRecoveryPhrase(passcode: passcode, spending: vault.burnAttempt(), insisting: insisting)
@@ -109,8 +111,8 @@ extension AppLock {
     /// - Parameters:
     ///   - pin: 4 to 64 bytes; not one character over and over, no run such as 1234, and not the passcode.
     ///   - passcode: The present passcode.
-    /// - Throws: As ``changePasscode(from:to:)``; `invalidPasscode` for such a PIN, `hardwareUnavailable` without a TPM that
-    ///   counts, with nothing spent.
+    /// - Throws: As ``changePasscode(from:to:)``; `invalidPasscode` for such a PIN, `hardwareUnavailable` without a TPM
+    ///   that counts, with nothing spent.
     public func enrollPIN(_ pin: borrowing SecretBytes, passcode: borrowing SecretBytes) throws(VaultError) {
         try changing { () throws(VaultError) in
             try vault.enrollPIN(pin, passcode: passcode, spending: vault.burnAttempt())
@@ -125,7 +127,8 @@ extension AppLock {
         }
     }
 
-    /// Puts the passcode under the device's TPM: a copied vault can then not be searched, and the TPM counts wrong passcodes.
+    /// Puts the passcode under the device's TPM: a copied vault can then not be searched, and the TPM counts wrong
+    /// passcodes.
     /// - Parameters:
     ///   - passcode: The present passcode.
     ///   - phrase: The vault's recovery phrase, which shows that another way in remains.
@@ -138,8 +141,8 @@ extension AppLock {
         }
     }
 
-    /// As ``enrollHardware(passcode:phrase:)``, for a user who does not show the phrase or has none: losing the TPM then means
-    /// losing the vault.
+    /// As ``enrollHardware(passcode:phrase:)``, for a user who does not show the phrase or has none: losing the TPM
+    /// then means losing the vault.
     /// - Throws: As there, and `lastWayIn` without `insisting`, with nothing spent.
     public func enrollHardware(passcode: borrowing SecretBytes, insisting: Bool) throws(VaultError) {
         try changing { () throws(VaultError) in
@@ -147,8 +150,8 @@ extension AppLock {
         }
     }
 
-    /// Says that the folder is the vault itself, where another key than its own lies in it (`hardwareUnclaimed`): its own is
-    /// put back.
+    /// Says that the folder is the vault itself, where another key than its own lies in it (`hardwareUnclaimed`): its
+    /// own is put back.
     /// - Throws: As ``changePasscode(from:to:)``; `damaged` where the header has another home's key.
     public func claimHardware(passcode: borrowing SecretBytes) throws(VaultError) {
         try changing { () throws(VaultError) in
@@ -156,8 +159,8 @@ extension AppLock {
         }
     }
 
-    /// Says that the folder is a copy (`hardwareUnclaimed`): it gets a key of its own, and what hardware holds stays with the
-    /// vault that it was copied from.
+    /// Says that the folder is a copy (`hardwareUnclaimed`): it gets a key of its own, and what hardware holds stays
+    /// with the vault that it was copied from.
     /// - Throws: As ``changePasscode(from:to:)``; `hardwareUnavailable`.
     public func leaveHardware(passcode: borrowing SecretBytes) throws(VaultError) -> Vault.LeftHardware {
         try changing { () throws(VaultError) in
@@ -179,10 +182,10 @@ extension AppLock {
     /// Destroys the vault: its keys first, then everything else of it, and the app's ``VaultCore/WipeTarget``s.
     /// - Parameters:
     ///   - passcode: The passcode; an attempt is spent on it.
-    ///   - announce: Called with the key that the receipt will be verified with, before anything is erased; an error that it
-    ///     throws stops the wipe.
-    /// - Throws: As ``prove(passcode:)``; what writing can throw, with nothing erased. Once erasing has begun, nothing is
-    ///   thrown.
+    ///   - announce: Called with the key that the receipt will be verified with, before anything is erased; an error
+    ///     that it throws stops the wipe.
+    /// - Throws: As ``prove(passcode:)``; what writing can throw, with nothing erased. Once erasing has begun, nothing
+    ///   is thrown.
     public func wipe(
         passcode: borrowing SecretBytes, announce: @Sendable (Vault.WipeReceiptKey) throws(VaultError) -> Void
     ) throws(VaultError) -> Vault.WipeReport {
@@ -203,8 +206,8 @@ extension AppLock {
     /// - Parameters:
     ///   - proof: ``prove(_:)`` or ``prove(phrase:)``; it is used up.
     ///   - announce: As for ``wipe(passcode:announce:)``.
-    /// - Throws: `proofTooWeak` where the vault has a passcode; `proofExpired`, `locked`, `movedElsewhere`; what writing can throw,
-    ///   with nothing erased.
+    /// - Throws: `proofTooWeak` where the vault has a passcode; `proofExpired`, `locked`, `movedElsewhere`; what
+    ///   writing can throw, with nothing erased.
     public func wipe(
         proving proof: consuming Proof, announce: @Sendable (Vault.WipeReceiptKey) throws(VaultError) -> Void
     ) async throws(VaultError) -> Vault.WipeReport {

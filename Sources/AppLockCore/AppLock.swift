@@ -5,7 +5,8 @@ public import VaultStorage
 
 /// The app lock: runs what a pure state machine decides on a vault, and tells its observers.
 ///
-/// The machine decides, the vault's keys are the truth: whatever a user interface shows, nothing can be read while they are gone.
+/// The machine decides, the vault's keys are the truth: whatever a user interface shows, nothing can be read while they
+/// are gone.
 public actor AppLock {
     /// What observers are told.
     public struct Snapshot: Sendable, Hashable {
@@ -134,12 +135,12 @@ public actor AppLock {
     private func forget(snapshots number: UInt64) { observers.remove(number) }
     private func forget(records number: UInt64) { recordObservers.remove(number) }
 
-    /// Tells the lock what the system or the user interface told the app. No event opens anything, and none changes a setting: for that
-    /// there are calls that take a secret.
+    /// Tells the lock what the system or the user interface told the app. No event opens anything, and none changes a
+    /// setting: for that there are calls that take a secret.
     public func handle(_ event: LockEvent) { run(.system(event)) }
 
-    /// Plays an event of the machine that comes from outside of it. An outcome is believed only as far as the vault bears it
-    /// out: no event opens what has no keys, and none changes a setting.
+    /// Plays an event of the machine that comes from outside of it. An outcome is believed only as far as the vault
+    /// bears it out: no event opens what has no keys, and none changes a setting.
     package func play(_ event: LockMachine.Event) {
         switch event {
         case .authenticationEnded(let number, .unlocked):

@@ -63,7 +63,8 @@ extension ApplicationData {
         package static let needlessEscapes = Obstacles(rawValue: 4)
         /// Numbers that are not integers below 2^53, which come out in another spelling.
         package static let numbers = Obstacles(rawValue: 8)
-        /// A member `signature` that is not the first of its object: the Swift client takes it for the end of the payload.
+        /// A member `signature` that is not the first of its object: the Swift client takes it for the end of the
+        /// payload.
         package static let signatureMember = Obstacles(rawValue: 16)
     }
 

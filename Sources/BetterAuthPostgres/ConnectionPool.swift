@@ -14,7 +14,7 @@ final class ConnectionPool<Connection: Sendable, Failure: Error>: Sendable {
 
     init(_ make: @escaping @Sendable () throws(Failure) -> Connection) { self.make = make }
 
-    /// - Parameter body: Returns whether the connection can go on beside its result.
+    /// - Parameter body: Returns whether the connection can continue beside its result.
     func use<R>(_ body: (Connection) throws(Failure) -> R, isGood: (Connection) -> Bool) throws(Failure) -> R {
         let (known, clearings) = state.withLock { ($0.idle.popLast(), $0.clearings) }
         let connection: Connection

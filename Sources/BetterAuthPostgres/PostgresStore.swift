@@ -4,8 +4,8 @@ internal import BetterAuthVerification
 
 /// Accounts in PostgreSQL and what expires in Redis: any number of processes over one pair.
 ///
-/// A revocation is published in Redis before the account is changed: when either cannot be done nothing is acknowledged,
-/// and what is published needlessly keeps a device out for a quarter of an hour, never in.
+/// A revocation is published in Redis before the account is changed: when either cannot be done nothing is
+/// acknowledged, and what is published needlessly keeps a device out for a quarter of an hour, never in.
 package final class PostgresStore: ServerStore {
     private let accounts: AccountTable
     private let entries: ExpiringEntries
@@ -33,7 +33,8 @@ package final class PostgresStore: ServerStore {
         revocationSeconds = lifetimes.access + PostgresStore.margin
     }
 
-    /// Makes the tables in a database, or brings them to this program's version; several processes may do so at one time.
+    /// Makes the tables in a database, or brings them to this program's version; several processes may do so at one
+    /// time.
     /// - Parameter betweenSteps: Called when the version was read and nothing was done yet: for tests.
     /// - Returns: The version that they had, 0 for none, and the one they have.
     /// - Throws: ``StoreError/unavailable(_:)``, ``StoreError/tooNew(_:_:)``.
@@ -97,8 +98,8 @@ package final class PostgresStore: ServerStore {
         try memory.check()
     }
 
-    /// Goes on with Redis as it is, though it has forgotten what it was told: with this store and all others over the same
-    /// databases.
+    /// Continues with Redis as it is, though it has forgotten what it was told: with this store and all others over the
+    /// same databases.
     /// - Throws: ``StoreError``.
     package func acceptRedis() throws(StoreError) { try memory.accept() }
 

@@ -1,7 +1,7 @@
 package import BetterAuthServer
 
-/// Where Redis is: `redis://[USER][:PASSWORD@]HOST[:PORT][/DATABASE]`, `unix:PATH`, or `unix://[USER]:PASSWORD@PATH`. An
-/// address of version 6 stands in brackets; in the user and the password a `%` and two digits stand for a byte.
+/// Where Redis is: `redis://[USER][:PASSWORD@]HOST[:PORT][/DATABASE]`, `unix:PATH`, or `unix://[USER]:PASSWORD@PATH`.
+/// An address of version 6 stands in brackets; in the user and the password a `%` and two digits stand for a byte.
 ///
 /// The connection is not encrypted: the client library has no TLS. Between machines a tunnel encrypts it.
 package struct RedisLocation: Sendable {

@@ -1,9 +1,9 @@
 internal import BetterAuthServer
 internal import Synchronization
 
-/// Notices that Redis has forgotten what it was told: it was flushed, restarted without an append-only file, or is another
-/// one. A mark is in both databases; when Redis does not have it any more, keys that have refreshed and challenges that were
-/// used may be gone too.
+/// Notices that Redis has forgotten what it was told: it was flushed, restarted without an append-only file, or is
+/// another one. A mark is in both databases; when Redis does not have it any more, keys that have refreshed and
+/// challenges that were used may be gone too.
 final class RedisMemory: Sendable {
     /// The mark: a name that nobody guesses, and the run of Redis that it was last seen in.
     private struct Mark: Equatable {
@@ -63,11 +63,12 @@ final class RedisMemory: Sendable {
     }
 
     /// Compares the marks.
-    /// - Throws: ``StoreError/unavailable(_:)`` when Redis has forgotten, and that is to be refused; what a database throws.
+    /// - Throws: ``StoreError/unavailable(_:)`` when Redis has forgotten, and that is to be refused; what a database
+    ///   throws.
     func check() throws(StoreError) {
         var kept = try accounts.redisMark()
-        // Redis is asked after the accounts, which remember a mark only when Redis has it: what is missing then is lost. The
-        // other way round, a mark that another process makes at this moment would look forgotten.
+        // Redis is asked after the accounts, which remember a mark only when Redis has it: what is missing then is
+        // lost. The other way round, a mark that another process makes at this moment would look forgotten.
         while true {
             betweenReads()
             if try isAsKnown(entries.state(), kept) { return }
@@ -116,8 +117,8 @@ final class RedisMemory: Sendable {
         report(.lost)
     }
 
-    /// Has the accounts' database remember the mark of Redis, which gets one if it has none: first there, so that processes
-    /// that do this at once remember the same.
+    /// Has the accounts' database remember the mark of Redis, which gets one if it has none: first there, so that
+    /// processes that do this at once remember the same.
     /// - Returns: Whether it was done here.
     private func take(_ redis: ExpiringEntries.State, over known: [UInt8]?) throws(StoreError) -> Bool {
         let name = if let mark = redis.mark { mark } else { try entries.mark(orElse: Mark.freshName) }
@@ -126,7 +127,7 @@ final class RedisMemory: Sendable {
         return isTaken
     }
 
-    /// Goes on with Redis as it is.
+    /// Continues with Redis as it is.
     func accept() throws(StoreError) {
         while try !take(entries.state(), over: accounts.redisMark()) {}
     }
@@ -138,7 +139,7 @@ final class RedisMemory: Sendable {
 
 /// What is done when Redis has forgotten what it was told.
 package enum RedisLoss: String, Sendable, CaseIterable {
-    /// It is logged, and sessions go on.
+    /// It is logged, and sessions continue.
     case warn = "warn"
     /// Sessions are refused, and the server is not ready, until an operator accepts it.
     case refuse = "refuse"

@@ -1,7 +1,7 @@
 package import SecretMemory
 
-/// A text that is secret, or that has a secret in it, such as a token or a URL with a password: in locked memory for as long as
-/// it is needed again. What a client library makes of it is that library's own.
+/// A text that is secret, or that has a secret in it, such as a token or a URL with a password: in locked memory for as
+/// long as it is needed again. What a client library makes of it is that library's own.
 package final class SecretText: Sendable {
     /// With a zero behind it, as C wants it.
     private let bytes: SecretBytes

@@ -14,7 +14,8 @@ package struct CommandSyntax: Sendable {
     /// Options without which the command does not run; they are among ``options``.
     package let required: [Option]
     package let options: [Option]
-    /// Whether options may stand elsewhere too, so that ``required`` is not checked by the parser: see ``OptionSource``.
+    /// Whether options may stand elsewhere too, so that ``required`` is not checked by the parser: see
+    /// ``OptionSource``.
     package let isCompletedLater: Bool
     /// What to type instead of these words, for earlier names of a command; nil for all others.
     package let successor: String?
@@ -121,7 +122,8 @@ package struct Place: Sendable, Hashable {
         self.isOptional = isOptional
     }
 
-    /// Whether a word that stands where a command's own word belongs is probably meant for this place: a name, a file or a setting.
+    /// Whether a word that stands where a command's own word belongs is probably meant for this place: a name, a file
+    /// or a setting.
     func isLike(_ word: String) -> Bool {
         switch kind {
         case .item, .plainValue, .file: true

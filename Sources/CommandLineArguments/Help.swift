@@ -1,6 +1,7 @@
 /// Help texts, made from the table.
 extension ProgramTable {
-    /// Help for the topic, command or group that the words name; without words, the front page, or the list of all commands.
+    /// Help for the topic, command or group that the words name; without words, the front page, or the list of all
+    /// commands.
     /// - Throws: ``UsageError`` if the words name no command.
     package func help(for words: [String]) throws(UsageError) -> String {
         if words.isEmpty { return front?.page ?? overview }

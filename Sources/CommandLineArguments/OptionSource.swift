@@ -1,12 +1,14 @@
-/// Values of options that stand elsewhere than on the command line. What a source says is checked as on the command line.
+/// Values of options that stand elsewhere than on the command line. What a source says is checked as on the command
+/// line.
 package struct OptionSource: Sendable {
     /// Values by the option's name; an empty list is a switch that is off.
     private(set) var values: [String: [String]] = [:]
 
     private init() {}
 
-    /// The options of a file: `name = value`, one on a line, with the names of the command line without hyphens. An option
-    /// that is repeatable there is repeatable here, a switch is `yes` or `no`, and a line that begins with `#` is a comment.
+    /// The options of a file: `name = value`, one on a line, with the names of the command line without hyphens. An
+    /// option that is repeatable there is repeatable here, a switch is `yes` or `no`, and a line that begins with `#`
+    /// is a comment.
     /// - Parameters:
     ///   - path: Named in errors.
     ///   - syntax: The command whose options may stand in it.

@@ -154,15 +154,15 @@ private struct Parser<Command: TableCommand> {
         return .run(command, arguments)
     }
 
-    /// What the words so far can go on with.
+    /// What the words so far can continue with.
     private var choice: String {
         let listed = table.nextWords(words)
         let next = listed.isEmpty ? table.hiddenGroup(words).map { $0.words[words.count] } : listed
         return "\(words.joined(separator: " ")) needs one of: \(next.joined(separator: ", "))"
     }
 
-    /// The line that was meant where a word was left out, as in `history mail`: the first command behind these words that takes
-    /// such a word.
+    /// The line that was meant where a word was left out, as in `history mail`: the first command behind these words
+    /// that takes such a word.
     /// - Returns: A question, or nil where no command takes it.
     private func line(with word: String, _ rest: ArraySlice<String>) -> String? {
         guard let meant = table.group(words).first(where: { $0.places.first?.isLike(word) ?? false }) else {

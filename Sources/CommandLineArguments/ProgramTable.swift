@@ -68,7 +68,8 @@ package struct ProgramTable<Command: TableCommand>: Sendable {
     /// One command line as it is typed.
     let example: String
     let sections: [Section]
-    /// Commands for programs, and earlier words for others: they work and have help, but are neither listed nor completed.
+    /// Commands for programs, and earlier words for others: they work and have help, but are neither listed nor
+    /// completed.
     package let hidden: [Command]
     /// Options that are also accepted before the command.
     package let general: [Option]

@@ -121,8 +121,8 @@ package enum DurationWord {
     /// What a refusal shows as examples.
     package static let examples = "90s, 15min, 12h or 3d"
 
-    /// The seconds that a word such as `90`, `90s`, `15min`, `12h` or `3d` names; nil for anything else, and for more than
-    /// fits.
+    /// The seconds that a word such as `90`, `90s`, `15min`, `12h` or `3d` names; nil for anything else, and for more
+    /// than fits.
     package static func seconds(_ text: String) -> Int? {
         let digits = text.prefix { $0.isASCII && $0.isNumber }
         let unit = text[digits.endIndex...]

@@ -55,8 +55,8 @@ package enum SHA256 {
     package static func hash(_ bytes: RawSpan) -> Digest { Implementation.hash(bytes) }
 }
 
-/// The hashes that one-time codes are computed with (RFC 6238, section 1.2). SHA-1 is in use there by nearly everybody, and
-/// nowhere else in Holdfast.
+/// The hashes that one-time codes are computed with (RFC 6238, section 1.2). SHA-1 is in use there by nearly everybody,
+/// and nowhere else in Holdfast.
 package enum OneTimeHash: Sendable, Hashable, CaseIterable {
     case sha1, sha256, sha512
 

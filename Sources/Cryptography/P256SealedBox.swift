@@ -93,8 +93,8 @@ package enum P256SealedBox {
 
     private static let nonceRange = AES256GCM.keySize..<AES256GCM.keySize + AES256GCM.nonceSize
 
-    /// Key and nonce. Both points go into the hash, so that a box names its one recipient (and cannot be turned into one
-    /// for a related key).
+    /// Key and nonce. Both points go into the hash, so that a box names its one recipient (and cannot be turned into
+    /// one for a related key).
     private static func derive(
         _ shared: borrowing SecretBytes, ephemeral: [UInt8], recipient: [UInt8], _ context: RawSpan
     ) throws(CryptographyError) -> SecretBytes {

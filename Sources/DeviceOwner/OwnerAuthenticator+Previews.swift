@@ -1,8 +1,8 @@
 internal import VaultFormat
 
 extension OwnerAuthenticator {
-    /// Says yes to whoever is there, without a prompt: for vaults in memory that a preview shows, and for nothing else. Only
-    /// `HoldfastApp.preview(level:)` names it (checked by scripts/check-layout).
+    /// Says yes to whoever is there, without a prompt: for vaults in memory that a preview shows, and for nothing else.
+    /// Only `HoldfastApp.preview(level:)` names it (checked by scripts/check-layout).
     package static let forPreviews = OwnerAuthenticator([PreviewOwner()])
 }
 

@@ -1,7 +1,8 @@
 package import VaultFormat
 internal import SystemCalls
 
-/// Asks the system whether its owner is in front of the device. A yes comes out only as a release of the keeper's share.
+/// Asks the system whether its owner is in front of the device. A yes comes out only as a release of the keeper's
+/// share.
 package struct OwnerAuthenticator: Sendable {
     private let backends: [any OwnerBackend]
 

@@ -2,9 +2,9 @@ package import SecretMemory
 internal import Synchronization
 package import VaultFormat
 
-/// Keeps the second share of the owner slot, in memory of the kind that the kernel hides, and gives it out for a confirmed
-/// owner only (constructions.md 6.1). With this object or its process the share is gone, and only the passcode makes
-/// another one.
+/// Keeps the second share of the owner slot, in memory of the kind that the kernel hides, and gives it out for a
+/// confirmed owner only (constructions.md 6.1). With this object or its process the share is gone, and only the
+/// passcode makes another one.
 package final class OwnerKeeper: Sendable {
     private struct State: ~Copyable {
         var secret: SecretBytes?
@@ -52,7 +52,8 @@ package final class OwnerKeeper: Sendable {
 
     /// Takes a new share.
     /// - Parameter isOnlyWay: Whether the vault has no passcode that could make another one. Non-matches and a changed
-    ///   enrollment then end the fingers alone, and the device's passcode still gets the share; it takes the non-matches back.
+    ///   enrollment then end the fingers alone, and the device's passcode still gets the share; it takes the
+    ///   non-matches back.
     package func arm(_ secret: consuming SecretBytes, asOnlyWay isOnlyWay: Bool = false) {
         var next = Optional(secret)
         state.withLock { state in

@@ -18,8 +18,8 @@ package struct OwnerRelease: ~Copyable, Sendable {
     }
 }
 
-/// What the system gave for a confirmed owner, for a key store of the same system: an item is then released by the system
-/// and not by a decision of ours.
+/// What the system gave for a confirmed owner, for a key store of the same system: an item is then released by the
+/// system and not by a decision of ours.
 package protocol OwnerProof: AnyObject, Sendable {}
 
 /// How asking the owner ended. Nothing but ``released(_:)`` opens anything.

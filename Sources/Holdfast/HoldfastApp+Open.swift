@@ -10,14 +10,15 @@ extension HoldfastApp {
         /// The best key store of this device: the keychain; a TPM or the session's keyring.
         case system
         #if canImport(Security)
-        /// The keychain, in an access group that the app shares with its extensions, as its entitlements name it: with the team's
-        /// prefix. A vault's group is the same at each start.
+        /// The keychain, in an access group that the app shares with its extensions, as its entitlements name it: with
+        /// the team's prefix. A vault's group is the same at each start.
         case group(String)
         #endif
-        /// A file beside the vault. It protects nothing on its own: any program of the user, and anyone with the disk, reads it.
+        /// A file beside the vault. It protects nothing on its own: any program of the user, and anyone with the disk,
+        /// reads it.
         case file
-        /// The memory of this process, for previews and tests. Takes only a folder that this process made in the temporary
-        /// folder, because nothing opens the vault once the process has ended.
+        /// The memory of this process, for previews and tests. Takes only a folder that this process made in the
+        /// temporary folder, because nothing opens the vault once the process has ended.
         case inMemory
     }
 
@@ -29,13 +30,13 @@ extension HoldfastApp {
         case afterFirstUnlock
     }
 
-    /// Opens the vault in a folder, or makes it at the first start: no passcode, no words, nothing asked. Key stores are asked
-    /// on a thread of their own.
+    /// Opens the vault in a folder, or makes it at the first start: no passcode, no words, nothing asked. Key stores
+    /// are asked on a thread of their own.
     ///
     /// A vault that asks for nothing is open when this returns. One that its user has made ask for more is locked: call
-    /// ``AppLockCore/AppLock/unlock(_:)-(OwnerPrompts)``. It is locked too where its key store cannot be asked now or has lost the
-    /// share, or where another vault lies in its place: ``startProblem`` says so, and the app shows it. Nothing is created where
-    /// anything says that a vault was here.
+    /// ``AppLockCore/AppLock/unlock(_:)-(OwnerPrompts)``. It is locked too where its key store cannot be asked now or
+    /// has lost the share, or where another vault lies in its place: ``startProblem`` says so, and the app shows it.
+    /// Nothing is created where anything says that a vault was here.
     /// - Parameters:
     ///   - path: The folder.
     ///   - profile: Tells the vaults of one app apart where the device remembers them; 1 to 64 bytes, and never a path.
@@ -44,12 +45,12 @@ extension HoldfastApp {
     ///   - triggers: What locks at once, whatever the timing.
     ///   - minima: What an unlock must prove at least for a collection, whatever the vault's own rules say.
     ///   - wipeTargets: What of the app is destroyed together with the vault; the same ones at each start.
-    ///   - opensOnly: For an extension of the app: a vault that is there is opened, and what the app itself does at a start is left to
-    ///     it. Nothing is made, moved or cleared away, and without a vault it throws `noVault`.
+    ///   - opensOnly: For an extension of the app: a vault that is there is opened, and what the app itself does at a
+    ///     start is left to it. Nothing is made, moved or cleared away, and without a vault it throws `noVault`.
     /// - Throws: `wiped`; `vaultMissing` where the device remembers a vault that is not in the folder (then
     ///   ``startOver(_:profile:share:stores:)``); `shareUnavailable` where it cannot be asked whether there was one;
-    ///   `hardwareUnavailable` without a key store; `invalidName` for a profile; `damaged`, `newerVersion`, `exists`, `diskFull`,
-    ///   `readOnly`, `permissionDenied`, `inputOutput`.
+    ///   `hardwareUnavailable` without a key store; `invalidName` for a profile; `damaged`, `newerVersion`, `exists`,
+    ///   `diskFull`, `readOnly`, `permissionDenied`, `inputOutput`.
     public static func open(
         _ path: String, profile: String = "default", share: ShareTime = .whileUnlocked, stores: Stores = .system,
         triggers: LockTriggers = .standard, minima: [String: Assurance] = [:], wipeTargets: [any WipeTarget] = [],
@@ -118,9 +119,10 @@ extension HoldfastApp {
         try await blocking { () throws(VaultError) in try Vault.createAtDevice(at: path, settings: .app) }
     }
 
-    /// An app for a preview or a test, in a temporary folder that goes with it, with its shares in memory. Its owner confirms
-    /// everything without a prompt.
-    /// - Parameter level: Where its vault stands; it is open. At ``VaultFormat/VaultLevel/secret`` the passcode is `preview`.
+    /// An app for a preview or a test, in a temporary folder that goes with it, with its shares in memory. Its owner
+    /// confirms everything without a prompt.
+    /// - Parameter level: Where its vault stands; it is open. At ``VaultFormat/VaultLevel/secret`` the passcode is
+    ///   `preview`.
     /// - Throws: What creating throws.
     public static func preview(level: VaultLevel = .device) async throws(VaultError) -> HoldfastApp {
         let folder = try TemporaryFolder()
@@ -146,8 +148,8 @@ extension HoldfastApp {
         return app
     }
 
-    /// How the vault is protected: its level, what opens it, where each share rests, and whether losing the device loses it.
-    /// ``AppLockCore/AppLock/protections()`` tells of each change.
+    /// How the vault is protected: its level, what opens it, where each share rests, and whether losing the device
+    /// loses it. ``AppLockCore/AppLock/protections()`` tells of each change.
     /// - Throws: What reading the header throws.
     public var protection: Protection {
         get throws(VaultError) { try vault.protection() }

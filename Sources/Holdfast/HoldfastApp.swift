@@ -31,7 +31,8 @@ public final class HoldfastApp: Sendable {
     /// Decides when the vault is open; feed it the app's life-cycle events.
     public let lock: AppLock
     /// Why a vault that asks for nothing is not open after the start (`shareUnavailable`, `shareLost`, `levelLowered`,
-    /// `levelContradicted`); nil where it is. The app shows it; ``AppLockCore/AppLock/unlock(_:)-(OwnerPrompts)`` tries again.
+    /// `levelContradicted`); nil where it is. The app shows it; ``AppLockCore/AppLock/unlock(_:)-(OwnerPrompts)`` tries
+    /// again.
     public let startProblem: VaultError?
     /// Goes with a preview.
     private let folder: TemporaryFolder?
@@ -44,8 +45,8 @@ public final class HoldfastApp: Sendable {
     ///   - triggers: What locks at once, whatever the timing.
     ///   - minima: What an unlock must prove at least for a collection, whatever the vault's own rules say.
     ///   - wipeTargets: What of the app is destroyed together with the vault; the same ones at each start.
-    /// - Throws: `wiped` once the vault was destroyed; `noVault`, `damaged`, `newerVersion`, `permissionDenied`, `inputOutput`;
-    ///   `invalidName` for a target's identifier.
+    /// - Throws: `wiped` once the vault was destroyed; `noVault`, `damaged`, `newerVersion`, `permissionDenied`,
+    ///   `inputOutput`; `invalidName` for a target's identifier.
     public init(
         at path: String, isLockEnabled: Bool? = nil, triggers: LockTriggers = .standard,
         minima: [String: Assurance] = [:],

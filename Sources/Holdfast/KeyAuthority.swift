@@ -34,8 +34,8 @@ package struct VaultKeyAuthority: KeyAuthority {
     }
 }
 
-/// What stands before a chip's own bytes in a key's handle: the epoch (4 bytes, big endian) and the key's id (16). A key that
-/// is not in a chip has the epoch alone.
+/// What stands before a chip's own bytes in a key's handle: the epoch (4 bytes, big endian) and the key's id (16). A
+/// key that is not in a chip has the epoch alone.
 struct KeyHandle {
     static let idSize = Vault.identityKeyIDSize
 

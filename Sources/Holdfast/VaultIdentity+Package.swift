@@ -4,7 +4,8 @@ internal import Synchronization
 package import VaultCore
 package import VaultStorage
 
-// What our own user interfaces need beside what an app has: the whole of what is stored, to show it, and what its owner decides alone.
+// What our own user interfaces need beside what an app has: the whole of what is stored, to show it, and what its owner
+// decides alone.
 extension VaultIdentity {
     /// What a vault holds of an identity; empty credentials where it holds none.
     /// - Throws: ``BetterAuth/IdentityError``: `locked`, `damaged`, `newerVersion`.
@@ -87,8 +88,8 @@ extension VaultIdentity {
 }
 
 extension VaultIdentity {
-    /// Whether a key of this device was made before the vault got its present keys: a copy of the home with an old header
-    /// may hold it, or what authorises a chip to use it.
+    /// Whether a key of this device was made before the vault got its present keys: a copy of the home with an old
+    /// header may hold it, or what authorises a chip to use it.
     package static func isRotationDue(_ credentials: Credentials, in vault: Vault) throws(IdentityError) -> Bool {
         guard let account = credentials.account else { return false }
         do throws(VaultError) {
@@ -97,8 +98,8 @@ extension VaultIdentity {
         } catch { throw IdentityError(error) }
     }
 
-    /// Brings keys into use that were made under the vault's present ones: two rotations, since the next key is an old one
-    /// too. The vault then forgets what the old ones hung on. What fails now is tried again at the next session.
+    /// Brings keys into use that were made under the vault's present ones: two rotations, since the next key is an old
+    /// one too. The vault then forgets what the old ones hung on. What fails now is tried again at the next session.
     func renewKeys() async {
         for isLast in [false, false, true] {
             guard let credentials = try? await credentials(), credentials.pending == nil,
@@ -112,8 +113,8 @@ extension VaultIdentity {
 }
 
 extension IdentityError.Code {
-    /// The proof that the user is present is too old, or belongs to another opening of the vault; nothing was changed. Ask for
-    /// the passcode again.
+    /// The proof that the user is present is too old, or belongs to another opening of the vault; nothing was changed.
+    /// Ask for the passcode again.
     public static let proofExpired = IdentityError.Code(.proofExpired)
     /// The identity is kept at another server than the one that was named; `VaultIdentity.moveServer(proof:)` changes
     /// that.

@@ -71,8 +71,8 @@ public struct VaultIdentity: Sendable {
         try await client.rotate()
     }
 
-    /// As ``BetterAuth/BetterAuthClient/openSession()``. After the vault got new keys it also brings the device's next keys
-    /// into use, so that what was derived from the old ones, or lay under them, is worth nothing to a copy.
+    /// As ``BetterAuth/BetterAuthClient/openSession()``. After the vault got new keys it also brings the device's next
+    /// keys into use, so that what was derived from the old ones, or lay under them, is worth nothing to a copy.
     /// - Throws: As there; `otherServer`.
     public func openSession() async throws(IdentityError) -> Session {
         try requireServer()
@@ -110,7 +110,7 @@ public struct VaultIdentity: Sendable {
         try await client.settle()
     }
 
-    /// Comes to an end with an earlier change of the recovery phrase; requests of another kind may go on waiting.
+    /// Comes to an end with an earlier change of the recovery phrase; requests of another kind may keep waiting.
     package func settleRecovery() async throws(IdentityError) {
         try requireServer()
         try await client.settleRecovery()

@@ -2,7 +2,8 @@
 enum Version {
     static let text = "0.1.0"
 
-    /// What `holdfast version` says behind it. A build of `make test` says what it is: what it writes is quick to guess.
+    /// What `holdfast version` says behind it. A build of `make test` says what it is: what it writes is quick to
+    /// guess.
     #if HOLDFAST_TEST_COSTS
     static let note = " (test build, not for secrets)"
     #else

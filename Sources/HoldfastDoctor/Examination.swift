@@ -7,8 +7,8 @@ internal import VaultCore
 internal import VaultFormat
 internal import VaultStorage
 
-/// Looks at what protects a vault on this machine: several parts at once, each for as long as it may take. A part that does
-/// not answer holds up neither the others nor the end: its thread is left behind, and goes with the process.
+/// Looks at what protects a vault on this machine: several parts at once, each for as long as it may take. A part that
+/// does not answer holds up neither the others nor the end: its thread is left behind, and goes with the process.
 package enum Examination {
     /// Milliseconds for all of it.
     package static let patience: UInt64 = 4000

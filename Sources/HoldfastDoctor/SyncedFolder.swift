@@ -1,7 +1,7 @@
 internal import SystemCalls
 
-/// A folder that a program keeps alike on several machines. Such programs replace the vault's files one by one, at any moment: that
-/// damages it or brings old ones back (architecture.md 9).
+/// A folder that a program keeps alike on several machines. Such programs replace the vault's files one by one, at any
+/// moment: that damages it or brings old ones back (architecture.md 9).
 package struct SyncedFolder: Sendable, Hashable {
     /// The folder with the program's mark, without links.
     package let path: String

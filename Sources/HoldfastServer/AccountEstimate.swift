@@ -3,7 +3,8 @@ internal import BetterAuthServer
 internal import Synchronization
 internal import SystemCalls
 
-/// About how many accounts there are, for metrics: every process of a database tells the same, and none counts them all.
+/// About how many accounts there are, for metrics: every process of a database tells the same, and none counts them
+/// all.
 final class AccountEstimate: Sendable {
     private struct State {
         var counts: AccountCounts?

@@ -1,7 +1,7 @@
 internal import CommandLineArguments
 
-/// Options of `serve` that stand in a file or in the environment: the command line comes first, then the environment, then
-/// the file. Other commands take from them what they have.
+/// Options of `serve` that stand in a file or in the environment: the command line comes first, then the environment,
+/// then the file. Other commands take from them what they have.
 enum Configuration {
     static let prefix = "HOLDFAST_SERVER_"
     /// What is decided at the moment, and not once for all.

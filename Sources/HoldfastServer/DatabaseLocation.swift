@@ -1,8 +1,8 @@
 internal import BetterAuthServer
 internal import CommandLineArguments
 
-/// Where the accounts are, as `--database` says. What looks like something else is no file name: a mistyped URL must not
-/// make a file.
+/// Where the accounts are, as `--database` says. What looks like something else is no file name: a mistyped URL must
+/// not make a file.
 enum DatabaseLocation: Sendable {
     case memory
     case file(String)

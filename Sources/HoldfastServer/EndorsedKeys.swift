@@ -1,14 +1,15 @@
 internal import BetterAuthMessages
 internal import CommandLineArguments
 
-/// The keys of servers that a key chain has endorsed so far. Those that a generation had endorsed when it was tainted may be in
-/// the wrong hands: no later generation endorses them, whichever server still has them and asks.
+/// The keys of servers that a key chain has endorsed so far. Those that a generation had endorsed when it was tainted
+/// may be in the wrong hands: no later generation endorses them, whichever server still has them and asks.
 ///
 /// The file has a line for each: the key, a space, and `endorsed` or `tainted`.
 struct EndorsedKeys {
     private enum Standing: String { case endorsed = "endorsed", tainted = "tainted" }
 
-    /// Keys that are remembered; a server has two or three at a time. With another pair each hour it is full after 3.7 years.
+    /// Keys that are remembered; a server has two or three at a time. With another pair each hour it is full after 3.7
+    /// years.
     private static let most = 65_536
     private static let largest = most * (PublicKeyText.textSize + " endorsed\n".utf8.count)
 

@@ -158,8 +158,8 @@ final class HSMService: HTTPService {
         }
     }
 
-    /// `{"payload":{"purpose":…,"publicKey":…,"expiration":…}}`, of which nothing else is signed: what comes from a server
-    /// can never be taken for an event of the chain.
+    /// `{"payload":{"purpose":…,"publicKey":…,"expiration":…}}`, of which nothing else is signed: what comes from a
+    /// server can never be taken for an event of the chain.
     private func endorsement(_ body: [UInt8]) -> HTTPReply {
         guard let message = unsafe try? ApplicationData(json: body.span.bytes),
             let payload = message.members()?["payload"]?.members(), payload.count == 3,
@@ -191,8 +191,8 @@ final class HSMService: HTTPService {
         return HTTPReply(status: taintedKey.httpStatus, .json, Array(body.utf8), code: taintedKey)
     }()
 
-    /// `{"generation":N}` with the number of the generation that is replaced: a slip or a repeat does nothing. For a taint
-    /// `"keep":["KEY",…]` may follow.
+    /// `{"generation":N}` with the number of the generation that is replaced: a slip or a repeat does nothing. For a
+    /// taint `"keep":["KEY",…]` may follow.
     private static func confirmed(_ body: [UInt8]) -> (generation: Int, kept: Set<PublicKeyText>?)? {
         guard let members = unsafe (try? ApplicationData(json: body.span.bytes))?.members(),
             let number = members["generation"],
@@ -235,8 +235,8 @@ final class HSMService: HTTPService {
     }
 
     func sent(_ reply: HTTPReply, to path: String, at route: Route?, _ request: AnsweredRequest) {
-        // Of refusals only wrong tokens are told without being asked for, and no client fills the log with them: the metrics
-        // count them all.
+        // Of refusals only wrong tokens are told without being asked for, and no client fills the log with them: the
+        // metrics count them all.
         let isWrongToken = reply.code == .wrongSignature && told.admit(.unknown, now: MonotonicClock.seconds)
         guard isWrongToken || log.wants(.info) else { return }
         log.write(

@@ -6,8 +6,8 @@ internal import SystemCalls
 /// The chain of keys that endorses the keys of servers (protocol.md 10.3): its events and its private keys in a folder.
 ///
 /// `keys` has the key of each event, and of the one to come, under its number; `events` is public. A new key is kept
-/// before the event that commits to it is written, so that a chain never commits to a key that is lost. `endorsed` has the
-/// keys of servers that the chain has endorsed. One process at a time has the folder.
+/// before the event that commits to it is written, so that a chain never commits to a key that is lost. `endorsed` has
+/// the keys of servers that the chain has endorsed. One process at a time has the folder.
 struct KeyChainFolder {
     private let folder: String
     private(set) var events: [SignedKeyEvent]
@@ -158,8 +158,8 @@ struct KeyChainFolder {
     }
 
     /// The next event: another key comes into use.
-    /// - Parameter kept: Nil for a rotation. For a taint, by which what the key before has signed counts no longer, the keys
-    ///   of servers that may be endorsed again.
+    /// - Parameter kept: Nil for a rotation. For a taint, by which what the key before has signed counts no longer, the
+    ///   keys of servers that may be endorsed again.
     /// - Throws: ``UsageError`` where there is no room for it; then nothing was changed.
     mutating func append(taintingAllBut kept: Set<PublicKeyText>? = nil, now: Timestamp) throws {
         guard bytesLeft(forTaint: kept != nil) >= KeyChainFolder.largestEvent else {

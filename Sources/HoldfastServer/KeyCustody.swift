@@ -92,9 +92,9 @@ final class KeyCustody: Sendable {
 
     /// Has the database remember the keys.
     ///
-    /// Who rotates writes the file first and the mark second. So the mark is read first and the file second: what the file
-    /// does not have then, it has never had, or lost. The other way round, a rotation between the two reads would make the
-    /// file look like an earlier copy.
+    /// Who rotates writes the file first and the mark second. So the mark is read first and the file second: what the
+    /// file does not have then, it has never had, or lost. The other way round, a rotation between the two reads would
+    /// make the file look like an earlier copy.
     private func claim(over known: KeyMark?, _ takesNewKeys: Bool, _ file: KeyFile) throws {
         var known = known
         while known != keys.mark {
@@ -124,7 +124,7 @@ final class KeyCustody: Sendable {
         try file.load(responseLifetime: Serve.responseLifetime, accessLifetime: lifetimes.refresh * 1000)
     }
 
-    /// Takes over what has become of the file, and compares it with the database.
+    /// Takes over how the file has changed, and compares it with the database.
     /// - Returns: What is wrong; nil when all is well.
     func examine() -> String? {
         guard let file else { return nil }
@@ -170,15 +170,15 @@ final class KeyCustody: Sendable {
         }
     }
 
-    /// When the youngest key comes, or came, into use. Files of before that was written down have the moment at which they
-    /// were last written.
+    /// When the youngest key comes, or came, into use. Files made before that was written down have the moment at which
+    /// they were last written.
     private var youngest: Timestamp? {
         let known = keys.youngest
         return known > .never ? known : file?.changed
     }
 
-    /// Whether the youngest key has been in use for so long. One from the future says nothing of its age, since a clock was
-    /// wrong: it is as old as this process.
+    /// Whether the youngest key has been in use for so long. One from the future says nothing of its age, since a clock
+    /// was wrong: it is as old as this process.
     private func isOld(_ seconds: Int64, _ publishedSeconds: Int64, _ now: Timestamp) -> Bool {
         guard let youngest else { return false }
         guard youngest > now.adding(seconds: max(publishedSeconds, KeyCustody.longestPublication)) else {

@@ -59,7 +59,8 @@ final class KeysService: HTTPService {
     private let log: ServerLog
     private let state = Mutex(State())
     private let rates = AddressRates(perSecond: 50, burst: 200)
-    /// Of records that are brought: readers at the same address, as behind a proxy, do not keep a server from publishing.
+    /// Of records that are brought: readers at the same address, as behind a proxy, do not keep a server from
+    /// publishing.
     private let bringing = AddressRates(perSecond: 50, burst: 200)
 
     init(_ hsm: PlainHTTP, _ identity: DigestText, _ log: ServerLog) {

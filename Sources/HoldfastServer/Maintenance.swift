@@ -114,8 +114,8 @@ enum Maintenance {
         let isCompromised = arguments[ServerOptions.compromised]
         let isAudit = arguments[ServerOptions.auditKey]
         guard !isAudit || !isCompromised else { throw UsageError("--audit-key and --compromised exclude each other") }
-        // Keys are forgotten when nothing that they signed is valid any more. How long sessions live only the configuration
-        // says; without it no key is forgotten that any could have been opened with.
+        // Keys are forgotten when nothing that they signed is valid any more. How long sessions live only the
+        // configuration says; without it no key is forgotten that any could have been opened with.
         let isKnown = arguments.contains(ServerOptions.refresh.option)
         let refresh = isKnown ? Int64(arguments[ServerOptions.refresh]) : ServerOptions.longestLifetime
         let updated = try file.update(

@@ -4,8 +4,8 @@ internal import CommandLineArguments
 internal import Cryptography
 internal import SystemCalls
 
-/// What the operator of a server can do about an error. A library says what is wrong; these are the server's own words, one
-/// for each case. A case without advice does not compile.
+/// What the operator of a server can do about an error. A library says what is wrong; these are the server's own words,
+/// one for each case. A case without advice does not compile.
 enum OperatorAdvice {
     /// What happened and what to do, in one line. Another's error may say anything, so only its type is told.
     static func line(for error: any Error) -> String {

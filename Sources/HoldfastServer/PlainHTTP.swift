@@ -19,8 +19,8 @@ struct PlainHTTP: Sendable {
     private let shown: String
     /// Bytes of an answer: the longest list, behind a head.
     private static let largest = MessageLimits.keyList + 65_536
-    /// Seconds for a whole exchange, however the other side spreads its bytes. Only the search for a name is not among them:
-    /// the system's resolver has limits of its own.
+    /// Seconds for a whole exchange, however the other side spreads its bytes. Only the search for a name is not among
+    /// them: the system's resolver has limits of its own.
     private static let seconds = 5.0
 
     /// - Parameter url: `http://HOST:PORT`.

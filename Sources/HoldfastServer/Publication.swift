@@ -3,10 +3,11 @@ internal import BetterAuthMessages
 internal import BetterAuthServer
 internal import Synchronization
 
-/// Publishing a server's keys, which goes on when the key chain's keeper or the key service is away for a while. Until it
-/// worked once the server answers no operation: clients could not verify what it says.
+/// Publishing a server's keys, which continues when the key chain's keeper or the key service is away for a while.
+/// Until it worked once the server answers no operation: clients could not verify what it says.
 ///
-/// A server whose keys are published is ready without them: clients know its keys, and every other server lacks them too.
+/// A server whose keys are published is ready without them: clients know its keys, and every other server lacks them
+/// too.
 final class Publication: Sendable {
     /// How publishing stands.
     final class State: Sendable {

@@ -1,8 +1,8 @@
 internal import Synchronization
 internal import SystemCalls
 
-/// What a server does again and again and waits for others with: on a thread of its own, so that signals, readiness and the
-/// service manager never wait for it.
+/// What a server does again and again and waits for others with: on a thread of its own, so that signals, readiness and
+/// the service manager never wait for it.
 final class Rounds: Sendable {
     private struct State {
         var isUnderWay = false

@@ -71,7 +71,8 @@ struct Serve {
         let publication = settings.publisher.map { Publication($0, conditions) }
         let rounds = Rounds { round(custody, publication, audit, estimate, conditions, log) }
         defer { rounds.finish() }
-        // Before anybody is answered: a key is published before it is used. Who stops the server need not wait for that.
+        // Before anybody is answered: a key is published before it is used. Who stops the server need not wait for
+        // that.
         guard rounds.first(seconds: Serve.patience) else { return .done }
         let server = AuthServer(
             store: MeasuredStore(store) { metrics.count($0, duration: $1) }, keys: custody.keys, lifetimes: lifetimes,
@@ -129,7 +130,7 @@ struct Serve {
         return checks
     }
 
-    /// Seconds between two rounds; a first one that takes longer goes on while the server says that it is not ready.
+    /// Seconds between two rounds; a first one that takes longer continues while the server says that it is not ready.
     private static let (pause, patience) = (5.0, 5.0)
 
     /// Until a signal asks to stop: has rounds made, and checks that all is well. Nothing here waits for anybody.

@@ -5,8 +5,8 @@ internal import BetterAuthPostgres
 internal import BetterAuthServer
 internal import CommandLineArguments
 
-/// What `serve` is to do, read from its options and from the files that they name. Nothing is made, and nothing is asked
-/// over the network.
+/// What `serve` is to do, read from its options and from the files that they name. Nothing is made, and nothing is
+/// asked over the network.
 struct ServeSettings {
     let arguments: Arguments
     let front: HTTPSettings

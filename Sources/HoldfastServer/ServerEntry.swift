@@ -23,8 +23,8 @@ enum ServerEntry {
         }
     }
 
-    /// Whether an option cannot be used, now or later, and nothing was tried. A service manager does not start the server
-    /// again after that; a name that cannot be found and a file that cannot be read may be there the next time.
+    /// Whether an option cannot be used, now or later, and nothing was tried. A service manager does not start the
+    /// server again after that; a name that cannot be found and a file that cannot be read may be there the next time.
     private static func isOfCommandLine(_ error: any Error) -> Bool {
         switch error {
         case let error as UsageError: !error.mayPass

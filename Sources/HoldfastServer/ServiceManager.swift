@@ -2,7 +2,8 @@ internal import BetterAuthHTTP
 internal import CommandLineArguments
 internal import SystemCalls
 
-/// What a server and systemd say to each other: sd_notify(3) and sd_listen_fds(3), whose protocols are documented there.
+/// What a server and systemd say to each other: sd_notify(3) and sd_listen_fds(3), whose protocols are documented
+/// there.
 enum ServiceManager {
     /// What `--listen` says for the socket that the service manager passes.
     static let listening = "systemd"

@@ -4,8 +4,8 @@ internal import CommandLineArguments
 internal import Synchronization
 internal import SystemCalls
 
-/// The signals that ask something of a server. They are blocked before any thread starts, so that only the one that waits for
-/// them gets them.
+/// The signals that ask something of a server. They are blocked before any thread starts, so that only the one that
+/// waits for them gets them.
 enum Signals {
     private static var wanted: sigset_t {
         var set = sigset_t()

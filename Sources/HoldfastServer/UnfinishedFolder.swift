@@ -3,8 +3,8 @@ internal import CommandLineArguments
 internal import Synchronization
 internal import SystemCalls
 
-/// A folder of things that are not whole yet, beside the place that they are for. Whatever ends the process, nothing of it is
-/// where it is looked for; what a killed one has left, the next one with the same place removes.
+/// A folder of things that are not whole yet, beside the place that they are for. Whatever ends the process, nothing of
+/// it is where it is looked for; what a killed one has left, the next one with the same place removes.
 final class UnfinishedFolder: Sendable {
     let path: String
     private let lock: OwnedDescriptor

@@ -14,8 +14,8 @@ internal import VaultStorage
 /// vault.clock.advance(by: .seconds(30))
 /// ```
 ///
-/// Never ship it: anyone who copies a vault made here finds its passcode in no time, and no vault of `Holdfast` opens with
-/// such costs.
+/// Never ship it: anyone who copies a vault made here finds its passcode in no time, and no vault of `Holdfast` opens
+/// with such costs.
 public final class TestVault: Sendable {
     /// The folder of the vault.
     public let path: String
@@ -51,8 +51,8 @@ public final class TestVault: Sendable {
         recoveryPhrase = try Vault.create(at: path, passcode: self.passcode, settings: settings)
     }
 
-    /// Opens the vault as an app does when it is started; it starts locked. Each call returns another object, as another
-    /// start of the app would.
+    /// Opens the vault as an app does when it is started; it starts locked. Each call returns another object, as
+    /// another start of the app would.
     /// - Parameters:
     ///   - isLockEnabled: As in `HoldfastApp.init(at:isLockEnabled:minima:wipeTargets:)`.
     ///   - wipeTargets: The same.

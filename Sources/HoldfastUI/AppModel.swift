@@ -23,8 +23,8 @@ public final class AppModel {
 
     /// How a first start begins.
     public enum Beginning: Sendable, Hashable {
-        /// With the vault, at once and without asking anything: it opens with a share in the device's key store. Its user
-        /// makes it ask for more in the settings.
+        /// With the vault, at once and without asking anything: it opens with a share in the device's key store. Its
+        /// user makes it ask for more in the settings.
         case atOnce
         /// With an assistant: a passcode, and 24 words to write down.
         case assistant
@@ -57,14 +57,14 @@ public final class AppModel {
         public var minima: [String: Assurance] = [:]
         /// What locks at once, whatever the timing.
         public var triggers = LockTriggers.standard
-        /// Why the lock screen asks the device's owner, in the user's language, where the system's own prompt shows that; nil
-        /// for the words of the views, or without them for the app's text `holdfast.owner.reason`. Other prompts have
-        /// `dialog.reason` of their models.
+        /// Why the lock screen asks the device's owner, in the user's language, where the system's own prompt shows
+        /// that; nil for the words of the views, or without them for the app's text `holdfast.owner.reason`. Other
+        /// prompts have `dialog.reason` of their models.
         public var reason: String?
         /// What the app does once its vault was destroyed.
         public var ending = Ending.message
-        /// Whether the system's backups have the vault: it opens from one on the same device, and elsewhere with a passcode or the 24
-        /// words. Only Apple's systems know the difference.
+        /// Whether the system's backups have the vault: it opens from one on the same device, and elsewhere with a
+        /// passcode or the 24 words. Only Apple's systems know the difference.
         public var isInSystemBackups = true
 
         /// Nothing beside the vault, and a message at the end.

@@ -1,7 +1,7 @@
 internal import VaultFormat
 
-/// The memory that the parts of one file take beside its bytes. Each is charged before it is made: how many there may be bounds nothing
-/// where a part of three bytes becomes one of a hundred.
+/// The memory that the parts of one file take beside its bytes. Each is charged before it is made: how many there may
+/// be bounds nothing where a part of three bytes becomes one of a hundred.
 struct ImportBudget {
     /// Bytes that were charged.
     private(set) var spent: Int

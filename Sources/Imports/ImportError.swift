@@ -78,10 +78,11 @@ package enum ImportLimits {
     package static let notes = 100_000
     /// How deep values may be inside of each other.
     package static let depth = 64
-    /// Bytes that a key derivation may fill altogether, each pass anew: a minute or two of one core. A hostile file could ask for hours
-    /// before its password is known.
+    /// Bytes that a key derivation may fill altogether, each pass anew: a minute or two of one core. A hostile file
+    /// could ask for hours before its password is known.
     package static let derivation: UInt64 = 64 << 30
-    /// What a round of a derivation that fills no memory counts as: no more than it would fill in the time that it takes.
+    /// What a round of a derivation that fills no memory counts as: no more than it would fill in the time that it
+    /// takes.
     static let aesRound: UInt64 = 128, pbkdf2Round: UInt64 = 4096
 
     /// Whether a derivation of so many passes, each of which fills so many bytes, is within ``derivation``.

@@ -28,8 +28,8 @@ package enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Reads a file of this format. The folder of `pass` is none, whose entries are decrypted one by one (``PassImport``), and neither is the
-    /// session's keyring, which is asked.
+    /// Reads a file of this format. The folder of `pass` is none, whose entries are decrypted one by one
+    /// (``PassImport``), and neither is the session's keyring, which is asked.
     /// - Parameters:
     ///   - password: The file's own password; nil until the user was asked for it.
     ///   - keyFile: What is in the key file of a database of KeePass; nil without one.

@@ -9,7 +9,7 @@ package import VaultStorage
 
 /// What an import will do with each item, decided before anything is written.
 package struct ImportPlan: Sendable {
-    /// What becomes of an item of the file.
+    /// What happens to an item of the file.
     package enum Step: Sendable {
         /// It is stored here.
         case add(ImportedItem, as: EntryPath)
@@ -27,8 +27,8 @@ package struct ImportPlan: Sendable {
         }
     }
 
-    /// Compares the items of a file with those of the vault. Two are the same if the last parts of their names, their fields and their
-    /// notes are; a name that another item has gets a number.
+    /// Compares the items of a file with those of the vault. Two are the same if the last parts of their names, their
+    /// fields and their notes are; a name that another item has gets a number.
     /// - Parameters:
     ///   - folder: The folder that everything goes into; empty for none.
     /// - Throws: `locked`, `damaged`, `outOfMemory`.
@@ -161,7 +161,8 @@ package struct ImportPlan: Sendable {
         return parts.flatMap(\.self)
     }
 
-    /// A code's text with all of its settings: the same code may be written with or without the usual ones. Nil for what is none.
+    /// A code's text with all of its settings: the same code may be written with or without the usual ones. Nil for
+    /// what is none.
     private static func canonical(_ text: RawSpan) -> SecretBytes? { try? OneTimeCode(parsing: text).text() }
 
     /// Under the key, of a kind, the size of a label, the label and a value.

@@ -70,8 +70,8 @@ package final class ImportedItem: @unchecked Sendable {  // built by one thread,
         return last != 0x20 && part != "." && part != ".."
     }
 
-    /// A text with spaces in place of control characters, cut by whole scalars to so many bytes: before anything is made of each
-    /// character.
+    /// A text with spaces in place of control characters, cut by whole scalars to so many bytes: before anything is
+    /// made of each character.
     fileprivate static func cleaned(
         _ text: String, _ limit: Int, _ change: (Unicode.Scalar) -> Unicode.Scalar
     ) -> (String, isCut: Bool) {
@@ -105,7 +105,8 @@ package struct Imported: Sendable {
         for remark in item.remarks { note(item.place, remark) }
     }
 
-    /// Notes something that no item is made of. A file may have millions of such things: the last note says that there are more.
+    /// Notes something that no item is made of. A file may have millions of such things: the last note says that there
+    /// are more.
     package mutating func note(_ place: String, _ what: String) {
         guard notes.count <= ImportLimits.notes else { return }
         notes.append("\(place): \(notes.count < ImportLimits.notes ? what : "this and what follows is not listed")")
@@ -125,7 +126,7 @@ extension ImportedItem {
         _ kind: FieldKind, _ label: String, bytes value: RawSpan, keepsEmpty: Bool = false
     ) throws(ImportError) {
         guard value.byteCount > 0 || keepsEmpty else { return }
-        // A text that is none is kept, as a secret; a label is made one that an item can have.
+        // An invalid text is kept, as a secret; a label is made one that an item can have.
         let kind = ItemValue.isValid(value, kind) ? kind : .secret
         do throws(VaultError) { try item.add(kind, self.label(label), bytes: value) } catch {
             throw ImportError(error, place)
@@ -199,7 +200,8 @@ extension ImportedItem {
         do throws(VaultError) { try item.setNotes(all) } catch { throw ImportError(error, place) }
     }
 
-    /// Adds a tag; what no tag can be is left out and said. One that begins as a guard and is none becomes the strictest.
+    /// Adds a tag; what no tag can be is left out and said. One that begins as a guard and is none becomes the
+    /// strictest.
     func addTag(_ tag: String) {
         var plain = tag.split(separator: " ").joined(separator: " ")
         guard !plain.isEmpty else { return }

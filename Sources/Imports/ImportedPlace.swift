@@ -19,8 +19,9 @@ extension ImportedItem {
         return EntryPath(collection: collection, name: String(path[path.utf8.index(after: slash)...]))
     }
 
-    /// Takes a place that the file says it had in a vault. Whoever wrote the file may have written anything there: it is believed only if
-    /// the item stands in the file where one of this place is written, and another name would be made of that.
+    /// Takes a place that the file says it had in a vault. Whoever wrote the file may have written anything there: it
+    /// is believed only if the item stands in the file where one of this place is written, and another name would be
+    /// made of that.
     func keep(origin text: String) {
         guard let entry = EntryPath(parsing: text), entry.isPossible, !entry.name.utf8.starts(with: [0]),
             ImportedItem.parts(of: entry).elementsEqual(path, by: { $0.utf8.elementsEqual($1.utf8) })

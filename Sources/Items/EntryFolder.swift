@@ -48,8 +48,8 @@ extension EntryNames {
     /// Whether it is in that folder.
     package func has(_ entry: EntryPath, in folder: EntryFolder) -> Bool { remainder(of: entry, in: folder) != nil }
 
-    /// What of an entry's name, as it is written, stands behind a folder; nil where it is not in it. An address with slashes is one part,
-    /// and what is Holdfast's own is in no folder.
+    /// What of an entry's name, as it is written, stands behind a folder; nil where it is not in it. An address with
+    /// slashes is one part, and what is Holdfast's own is in no folder.
     func remainder(of entry: EntryPath, in folder: EntryFolder) -> String? {
         guard !entry.isReserved, let place = split(entry), place.collection.utf8.elementsEqual(folder.first.utf8) else {
             return nil

@@ -55,8 +55,8 @@ extension EntryPath {
     /// As it is stored, without escapes: the collection is left out where it is the default one.
     package var spelled: String { collection == Vault.defaultCollection ? name : collection + "/" + name }
 
-    /// The texts, without escapes, that a path can be read as it by; where two entries have one in common, each can be written or
-    /// found otherwise because of the other one.
+    /// The texts, without escapes, that a path can be read as it by; where two entries have one in common, each can be
+    /// written or found otherwise because of the other one.
     package var readings: [String] {
         collection == Vault.defaultCollection ? [name, collection + "/" + name] : [collection + "/" + name]
     }
@@ -64,8 +64,8 @@ extension EntryPath {
     /// Where a text is looked for, the first one first.
     package static func places(of text: String) -> [EntryPath] { PathReading(text).places }
 
-    /// The other places that one of its texts is read as, to the byte: an entry there keeps a new one from this place, because one of
-    /// the two would be written or found otherwise.
+    /// The other places that one of its texts is read as, to the byte: an entry there keeps a new one from this place,
+    /// because one of the two would be written or found otherwise.
     package var twins: [EntryPath] {
         var found: [EntryPath] = []
         for text in readings {
@@ -88,7 +88,8 @@ extension EntryPath {
             || collection.utf8.elementsEqual(folder.utf8)
     }
 
-    /// Whether it is written below a first part: in this collection, or in the default one under a name that begins with it.
+    /// Whether it is written below a first part: in this collection, or in the default one under a name that begins
+    /// with it.
     package func isBelow(_ part: String) -> Bool {
         collection.utf8.elementsEqual(part.utf8)
             || collection == Vault.defaultCollection && name.utf8.starts(with: part.utf8)

@@ -12,8 +12,8 @@ package struct EntryNames: Sendable {
         places = Set(self.all)
     }
 
-    /// The entry that a path means, whole: read with escapes or, where there is nothing, with each backslash as itself; first to
-    /// the byte, then as texts that look the same.
+    /// The entry that a path means, whole: read with escapes or, where there is nothing, with each backslash as itself;
+    /// first to the byte, then as texts that look the same.
     /// - Returns: Nil where there is none, and where two mean the same as much.
     package func entry(_ path: String) -> EntryPath? {
         let readings = [PathReading(path)] + (PathReading(literal: path).map { [$0] } ?? [])
@@ -37,15 +37,15 @@ package struct EntryNames: Sendable {
     /// Whether there is an entry at this place.
     package func contains(_ place: EntryPath) -> Bool { places.contains(place) }
 
-    /// The entry that has the place of a new one, or looks like it, or would be written or found otherwise because of it; nil where the
-    /// place is free.
+    /// The entry that has the place of a new one, or looks like it, or would be written or found otherwise because of
+    /// it; nil where the place is free.
     package func taking(_ place: EntryPath) -> EntryPath? {
         let readings = place.readings
         return all.first { $0.readings.contains(where: readings.contains) }
     }
 
-    /// How each is written, in the order of ``all``: the shortest text that means exactly it (``entry(_:)``). Of two that look the
-    /// same, everything beyond ASCII is written in numbers.
+    /// How each is written, in the order of ``all``: the shortest text that means exactly it (``entry(_:)``). Of two
+    /// that look the same, everything beyond ASCII is written in numbers.
     package func written() -> [String] {
         var written = all.map { $0.text(among: places) }
         var count: [String: Int] = [:]

@@ -4,10 +4,11 @@ public import VaultStorage
 
 /// Where an entry of a vault is: a collection, and a name in it; and the one text that says so.
 ///
-/// As a text it is a path. What stands before its first slash is the collection, and the rest is the name as it is: further slashes
-/// are folders only to look at. A text without a slash is a name in the default collection, so `x` and `default/x` are the same. Stored
-/// names are never changed, whatever is in them; what a terminal would act on is written `\u{HEX}`, a backslash as two, a slash that
-/// belongs to the collection's name as `\/`, and an empty collection as `\-`.
+/// As a text it is a path. What stands before its first slash is the collection, and the rest is the name as it is:
+/// further slashes are folders only to look at. A text without a slash is a name in the default collection, so `x` and
+/// `default/x` are the same. Stored names are never changed, whatever is in them; what a terminal would act on is
+/// written `\u{HEX}`, a backslash as two, a slash that belongs to the collection's name as `\/`, and an empty
+/// collection as `\-`.
 public struct EntryPath: Sendable, Hashable {
     /// The collection it is in.
     public let collection: String
@@ -20,8 +21,8 @@ public struct EntryPath: Sendable, Hashable {
         self.name = name
     }
 
-    /// The place that a path names first. A vault of before, or another program, may have put an entry elsewhere that is written the
-    /// same: `ItemStore.resolve` finds that too.
+    /// The place that a path names first. A vault from an earlier version, or another program, may have put an entry
+    /// elsewhere that is written the same: `ItemStore.resolve` finds that too.
     /// - Returns: Nil for a text that is no path: without a name, or with a part that is longer than any stored one.
     public init?(parsing text: String) {
         guard let first = PathReading(text).places.first, first.isPossible else { return nil }
@@ -29,8 +30,8 @@ public struct EntryPath: Sendable, Hashable {
     }
 
     /// The place of a new entry, which has to be plain, so that everybody who sees its name can type it.
-    /// - Throws: `invalidName` for a path with an empty part, `.` or `..` for one, a space or an invisible character where it
-    ///   misleads, and for one that is too long; the reason says which part it is.
+    /// - Throws: `invalidName` for a path with an empty part, `.` or `..` for one, a space or an invisible character
+    ///   where it misleads, and for one that is too long; the reason says which part it is.
     public init(new text: String) throws(VaultError) {
         let reading = PathReading(text)
         guard !reading.hasEmptyCollection, !reading.hasQuotedSlash else {
@@ -65,7 +66,8 @@ public struct EntryPath: Sendable, Hashable {
     /// The collection of the app's own settings.
     package static let settingsCollection = ".holdfast"
 
-    /// Whether no entry of another program's or another's file may be there: what lies in it is taken for more than an entry.
+    /// Whether no entry of another program's or another's file may be there: what lies in it is taken for more than an
+    /// entry.
     package var isReserved: Bool {
         [EntryPath.settingsCollection, Vault.inboxCollection].contains { $0.utf8.elementsEqual(collection.utf8) }
     }

@@ -3,7 +3,7 @@ package import VaultCore
 package import VaultFormat
 internal import VaultStorage
 
-/// What can be done with all entries of a folder at once, or with all records of before.
+/// What can be done with all entries of a folder at once, or with all records from earlier versions.
 package enum FolderAction: Sendable {
     case move(EntryFolder, to: EntryFolder)
     case copy(EntryFolder, to: EntryFolder)
@@ -11,7 +11,7 @@ package enum FolderAction: Sendable {
     case discard(EntryFolder, Duration)
     /// For good.
     case remove(EntryFolder)
-    /// Records of before get the place that they are written as.
+    /// Records from earlier versions get the place that they are written as.
     case adopt
 
     /// The folder that it is done with; nil for all of the vault.
@@ -31,8 +31,8 @@ package enum FolderAction: Sendable {
     }
 }
 
-/// Which entries an action is for, and what keeps it from being done: made from what a list has of the entries, the same by everybody who has
-/// it.
+/// Which entries an action is for, and what keeps it from being done: made from what a list has of the entries, the
+/// same by everybody who has it.
 package struct FolderPlan: Sendable {
     /// One entry.
     package struct Change: Sendable {
@@ -51,7 +51,7 @@ package struct FolderPlan: Sendable {
     }
 
     package private(set) var changes: [Change] = []
-    /// What keeps all from being done, or, of records of before, what stays as it is.
+    /// What keeps all from being done, or, of records from earlier versions, what stays as it is.
     package private(set) var misfits: [Misfit] = []
     /// Values in files, which are neither copied nor kept by the trash.
     package private(set) var large: [EntryPath] = []

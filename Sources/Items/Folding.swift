@@ -4,8 +4,8 @@ internal import VaultFormat
 enum Folding {
     /// Writes a text in lower case, at most to the end of the bytes, and returns the offset behind it.
     ///
-    /// Letters beyond ASCII go through a text of one character, which fits into a word and is not allocated; the text itself stays
-    /// where it is. What is not UTF-8 ends it.
+    /// Letters beyond ASCII go through a text of one character, which fits into a word and is not allocated; the text
+    /// itself stays where it is. What is not UTF-8 ends it.
     static func fold(_ text: RawSpan, into output: inout MutableRawSpan, at start: Int) -> Int {
         var end = start
         unsafe text.withUnsafeBytes { bytes in

@@ -1,6 +1,7 @@
 package import VaultStorage
 
-/// A tag that says how an item is guarded (items.md 10), read so that a misspelled one guards too: whoever wrote it wanted to.
+/// A tag that says how an item is guarded (items.md 10), read so that a misspelled one guards too: whoever wrote it
+/// wanted to.
 package enum GuardTag: Sendable, Hashable {
     /// The user is asked before a value is given away.
     case ask(AskRule)
@@ -12,8 +13,8 @@ package enum GuardTag: Sendable, Hashable {
     package static let eachTime = "ask-each-time", forwarding = "no-forwarding"
     private static let untilLock = "ask-until-lock", timed = "ask-every-"
 
-    /// Nil for a tag that guards nothing and is not meant to. Case does not matter; what only begins as one that asks asks each
-    /// time, and what begins as one against forwarding is one.
+    /// Nil for a tag that guards nothing and is not meant to. Case does not matter; what only begins as one that asks
+    /// asks each time, and what begins as one against forwarding is one.
     package init?(_ tag: String) {
         guard let reading = GuardTag.reading(tag) else { return nil }
         self = reading.guardTag

@@ -4,9 +4,10 @@ internal import VaultStorage
 
 /// What goes into the index of one record, before it is written there.
 ///
-/// An entry: size of all (4 bytes), of collection, name and folded name (2 each), of the folded tags (4); the item's kind (1) and flags
-/// (1), times of its last change and creation (8 each), the size of its content (8), that of its user's name (1); then collection, name, user's name, folded
-/// name, folded tags and folded values. Each tag and each value ends with a zero byte, so that nothing is found across two.
+/// An entry: size of all (4 bytes), of collection, name and folded name (2 each), of the folded tags (4); the item's
+/// kind (1) and flags (1), times of its last change and creation (8 each), the size of its content (8), that of its
+/// user's name (1); then collection, name, user's name, folded name, folded tags and folded values. Each tag and each
+/// value ends with a zero byte, so that nothing is found across two.
 struct IndexEntry {
     static let frontSize = 41
     /// Of a user's name this much is told.

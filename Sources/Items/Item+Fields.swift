@@ -35,8 +35,8 @@ extension Item {
     /// The first field of one of these kinds.
     public func field(_ kinds: FieldKind...) -> Field? { fields.first { kinds.contains($0.kind) } }
 
-    /// What the item is mostly read for: a login's password, a note's text, the value of what was a plain value. Nil where nothing
-    /// of it is a secret.
+    /// What the item is mostly read for: a login's password, a note's text, the value of what was a plain value. Nil
+    /// where nothing of it is a secret.
     package var mainField: Field? { field("password") ?? field("value") ?? field(.secret) ?? field(.oneTimeCode) }
 
     /// Lends a field's value from locked memory for the time of the closure.
@@ -60,7 +60,8 @@ extension Item {
     }
 
     /// Adds a field behind the others.
-    /// - Throws: `invalidItem` for what an item cannot hold, `tooLarge` beyond 1 MiB, `outOfMemory`; then nothing has changed.
+    /// - Throws: `invalidItem` for what an item cannot hold, `tooLarge` beyond 1 MiB, `outOfMemory`; then nothing has
+    ///   changed.
     public mutating func add(
         _ kind: FieldKind, _ label: String, _ value: borrowing SecretBytes
     ) throws(VaultError) {
@@ -102,8 +103,8 @@ extension Item {
         try set(field, bytes: value)
     }
 
-    /// - Parameter keepsEarlier: Whether what it held becomes an earlier value; not where it is worth nothing, as the number of a
-    ///   code that was used.
+    /// - Parameter keepsEarlier: Whether what it held becomes an earlier value; not where it is worth nothing, as the
+    ///   number of a code that was used.
     package mutating func set(
         _ field: Field, bytes value: RawSpan, now: Int64 = Item.now, keepsEarlier: Bool = true
     ) throws(VaultError) {

@@ -12,7 +12,8 @@ extension Item {
     public var tags: [String] { bytes.withBytes { bytes in layout.tags.map { bytes.text($0) } } }
 
     /// Gives it a tag; it may have it already.
-    /// - Throws: `invalidItem` for what is no tag, one too many, or a misspelled one of those that guard an item; `outOfMemory`.
+    /// - Throws: `invalidItem` for what is no tag, one too many, or a misspelled one of those that guard an item;
+    ///   `outOfMemory`.
     public mutating func addTag(_ tag: String) throws(VaultError) {
         let new = Array(tag.utf8)
         let all = layout.entries(ItemLayout.Tag.tag)

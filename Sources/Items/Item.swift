@@ -7,8 +7,8 @@ public import VaultStorage
 
 /// A login, a note, a card: a record with fields, tags, notes and earlier values (items.md).
 ///
-/// It is held as the bytes that are stored, in locked memory; no value is ever a `String`. What a newer version of Holdfast put
-/// there is kept.
+/// It is held as the bytes that are stored, in locked memory; no value is ever a `String`. What a newer version of
+/// Holdfast put there is kept.
 public struct Item: ~Copyable, Sendable {
     private(set) var bytes: SecretBytes
     var layout: ItemLayout
@@ -157,11 +157,13 @@ func locked<R: ~Copyable>(_ body: () throws(SecretMemoryError) -> R) throws(Vaul
 }
 
 extension Item {
-    /// The tag of what programs store over the session bus, through the Secret Service. Only the Secret Service sets it; the user may.
+    /// The tag of what programs store over the session bus, through the Secret Service. Only the Secret Service sets
+    /// it; the user may.
     package static let secretServiceTag = "secret-service"
 
-    /// Whether a program stored it over the session bus. Any program there chooses names and values, so no other program access takes such an
-    /// item for what the user meant by its name; the user says that it is by taking the tag away.
+    /// Whether a program stored it over the session bus. Any program there chooses names and values, so no other
+    /// program access takes such an item for what the user meant by its name; the user says that it is by taking the
+    /// tag away.
     package var isOfSecretService: Bool {
         tags.contains { $0.utf8.elementsEqual(Item.secretServiceTag.utf8) }
     }

@@ -4,8 +4,8 @@ internal import VaultCore
 internal import VaultFormat
 internal import VaultStorage
 
-/// What a search looks through: names, tags and open fields of every item, in locked memory only. Built by the first search, anew
-/// after a change of the vault, and dropped when the vault is locked.
+/// What a search looks through: names, tags and open fields of every item, in locked memory only. Built by the first
+/// search, anew after a change of the vault, and dropped when the vault is locked.
 final class ItemIndex: KeyHolder {
     private let state = Mutex(State())
 

@@ -4,13 +4,15 @@ internal import VaultFormat
 public import VaultStorage
 
 extension ItemStore {
-    /// Does something with all entries of a folder, or with all records of before, in one transaction: all or nothing.
+    /// Does something with all entries of a folder, or with all records from earlier versions, in one transaction: all
+    /// or nothing.
     /// - Parameters:
     ///   - digest: Of the plan that the user has seen (``FolderPlan/digest``).
-    ///   - admit: Told each item that gets another name or is copied, and where it is, in the transaction; what it throws ends that.
+    ///   - admit: Told each item that gets another name or is copied, and where it is, in the transaction; what it
+    ///     throws ends that.
     /// - Returns: How many entries it was done with.
-    /// - Throws: `busy` where the entries are others by now, and then nothing is done; `assuranceTooLow` for a folder or a target that this
-    ///   unlock does not reach; what `admit` and writing can throw.
+    /// - Throws: `busy` where the entries are others by now, and then nothing is done; `assuranceTooLow` for a folder
+    ///   or a target that this unlock does not reach; what `admit` and writing can throw.
     package func change(
         _ action: FolderAction, seen digest: [UInt8],
         admitting admit: (borrowing Item, EntryPath) throws(VaultError) -> Void = { _, _ in }

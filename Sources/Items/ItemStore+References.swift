@@ -7,11 +7,13 @@ extension ItemStore {
     /// Bytes of a value that is read by a reference, at most: what fits into a variable, a template or one message.
     package static let longestReferenced = 65_536
 
-    /// The value that a reference names: of a field, of a plain value, the content of a file's field. Where there is no such record,
-    /// the one is taken whose path is written the same: `logins/mail` in the default collection, or `mail` in `logins`.
+    /// The value that a reference names: of a field, of a plain value, the content of a file's field. Where there is no
+    /// such record, the one is taken whose path is written the same: `logins/mail` in the default collection, or `mail`
+    /// in `logins`.
     /// - Parameter check: Looks at the item, and where it was found, before anything of it is given away.
-    /// - Throws: `recordNotFound` where there is no such record or field; `invalidItem` for one that a program stored over the
-    ///   session bus, which may have taken a name that a reference waits for; `tooLarge`; what ``item(_:in:)`` and `check` throw.
+    /// - Throws: `recordNotFound` where there is no such record or field; `invalidItem` for one that a program stored
+    ///   over the session bus, which may have taken a name that a reference waits for; `tooLarge`; what ``item(_:in:)``
+    ///   and `check` throw.
     package func value(
         of reference: SecretReference, _ check: (borrowing Item, EntryPath) throws(VaultError) -> Void = { _, _ in }
     ) throws(VaultError) -> SecretBytes {

@@ -58,10 +58,11 @@ extension ItemStore {
         package let user: String
     }
 
-    /// Everything that has all words of a query: what has them at the beginning of its name first, then what has them in its name,
-    /// then the rest; favourites first among equals, then by name.
+    /// Everything that has all words of a query: what has them at the beginning of its name first, then what has them
+    /// in its name, then the rest; favourites first among equals, then by name.
     ///
-    /// The first search after an unlock or a change reads every item; the next ones look through an index in locked memory.
+    /// The first search after an unlock or a change reads every item; the next ones look through an index in locked
+    /// memory.
     /// - Throws: `locked`, `damaged`, `outOfMemory` when so much memory cannot be locked.
     public func search(_ query: ItemQuery) throws(VaultError) -> [Match] {
         defer { WorkingMemory.wipe() }
@@ -81,8 +82,8 @@ extension ItemStore {
 }
 
 extension ItemQuery {
-    /// 0 where every word begins the name or a part of its path, 1 where every word is in the name, 2 where some are in tags or
-    /// fields; nil where a word is not there.
+    /// 0 where every word begins the name or a part of its path, 1 where every word is in the name, 2 where some are in
+    /// tags or fields; nil where a word is not there.
     func rank(_ entry: IndexedEntry, _ bytes: RawSpan) -> Int? {
         var rank = 0
         for word in words {

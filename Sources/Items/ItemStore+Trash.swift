@@ -25,8 +25,8 @@ extension ItemStore {
     ///   - name: The item's name.
     ///   - collection: Where it is.
     ///   - lifetime: How long the trash keeps it, by the clock of the machine.
-    /// - Throws: `recordNotFound`, `assuranceTooLow`, `unconfirmed`; `tooLarge` for a value stored as a file, which only
-    ///   ``VaultCore/Vault/delete(_:in:)`` removes, and for good.
+    /// - Throws: `recordNotFound`, `assuranceTooLow`, `unconfirmed`; `tooLarge` for a value stored as a file, which
+    ///   only ``VaultCore/Vault/delete(_:in:)`` removes, and for good.
     public func trash(
         _ name: String, in collection: String = Vault.defaultCollection,
         for lifetime: Duration = ItemStore.standardLifetime
@@ -34,7 +34,8 @@ extension ItemStore {
         try trash(name, in: collection, for: lifetime, now: WallClock.milliseconds)
     }
 
-    /// As ``trash(_:in:for:)``; what was written while the vault was locked, and is nothing of the user's yet, is removed for good.
+    /// As ``trash(_:in:for:)``; what was written while the vault was locked, and is nothing of the user's yet, is
+    /// removed for good.
     /// - Returns: Whether it is in the trash.
     package func discard(_ name: String, in collection: String, for lifetime: Duration) throws(VaultError) -> Bool {
         let now = WallClock.milliseconds

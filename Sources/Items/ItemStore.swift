@@ -6,10 +6,10 @@ internal import SystemCalls
 
 /// The items of a vault: what is there, added, changed, found, and thrown away.
 ///
-/// Make one for each vault and keep it: it holds the index that a search builds, in locked memory, until the vault is locked. Safe to
-/// use from any thread. Plain values are items too here, with one field; they stay plain values, which apps read with
-/// ``VaultCore/Vault/withValue(for:in:_:)``, until they get a tag, notes, another field or another kind. A plain value has no earlier
-/// values.
+/// Make one for each vault and keep it: it holds the index that a search builds, in locked memory, until the vault is
+/// locked. Safe to use from any thread. Plain values are items too here, with one field; they stay plain values, which
+/// apps read with ``VaultCore/Vault/withValue(for:in:_:)``, until they get a tag, notes, another field or another kind.
+/// A plain value has no earlier values.
 public final class ItemStore: Sendable {
     package let vault: Vault
     let index: ItemIndex
@@ -32,8 +32,8 @@ public final class ItemStore: Sendable {
     deinit { index.end(vault) }
 
     /// Reads an item, or a plain value as one.
-    /// - Throws: `locked`, `recordNotFound`, `assuranceTooLow`, `damaged`, `newerVersion`, `unconfirmed`, and `tooLarge` for a
-    ///   value stored as a file, which is read with ``VaultCore/Vault/read(_:in:_:)``.
+    /// - Throws: `locked`, `recordNotFound`, `assuranceTooLow`, `damaged`, `newerVersion`, `unconfirmed`, and
+    ///   `tooLarge` for a value stored as a file, which is read with ``VaultCore/Vault/read(_:in:_:)``.
     public func item(_ name: String, in collection: String = Vault.defaultCollection) throws(VaultError) -> Item {
         do {
             return try vault.withContent(of: name, in: collection) { fields, content in
@@ -66,8 +66,8 @@ public final class ItemStore: Sendable {
     }
 
     /// Stores a changed item in place of the one that it was read from.
-    /// - Throws: `busy` when the record was changed or removed since it was read, and then nothing is stored: read it again. As
-    ///   ``add(_:as:in:)`` else.
+    /// - Throws: `busy` when the record was changed or removed since it was read, and then nothing is stored: read it
+    ///   again. As ``add(_:as:in:)`` else.
     package func replace(
         _ name: String, in collection: String = Vault.defaultCollection, with item: borrowing Item
     ) throws(VaultError) {
@@ -100,8 +100,8 @@ public final class ItemStore: Sendable {
     }
 
     /// Gives a record another name or collection: an item, a value or a file.
-    /// - Throws: `recordNotFound`, `recordExists`, `invalidName`, `assuranceTooLow`, `busy` for a file while the vault gets new
-    ///   keys, and what writing can throw.
+    /// - Throws: `recordNotFound`, `recordExists`, `invalidName`, `assuranceTooLow`, `busy` for a file while the vault
+    ///   gets new keys, and what writing can throw.
     package func rename(
         _ name: String, in collection: String = Vault.defaultCollection, to newName: String,
         into newCollection: String? = nil
@@ -111,7 +111,8 @@ public final class ItemStore: Sendable {
 
     /// As ``rename(_:in:to:into:)``.
     /// - Parameters:
-    ///   - isChecked: Whether the new place is refused, with `recordExists`, beside another entry that can be read as it (``EntryPath/twins``).
+    ///   - isChecked: Whether the new place is refused, with `recordExists`, beside another entry that can be read as
+    ///     it (``EntryPath/twins``).
     ///   - admit: Told the item, in the transaction that would rename it; what it throws ends that. Not told of values.
     package func rename(
         _ name: String, in collection: String, to newName: String, into newCollection: String, isChecked: Bool,

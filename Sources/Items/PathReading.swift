@@ -53,7 +53,8 @@ struct PathReading {
         hasQuotedSlash = false
     }
 
-    /// Where it is looked for, in this order: split at its first slash; as a whole in the default collection. None for an empty name.
+    /// Where it is looked for, in this order: split at its first slash; as a whole in the default collection. None for
+    /// an empty name.
     var places: [EntryPath] {
         let whole = EntryPath(name: text)
         guard let first = splits.first else { return text.isEmpty ? [] : [whole] }

@@ -4,9 +4,9 @@ package import VaultFormat
 
 /// Hardware that counts the attempts of a passcode slot beside the ledger (constructions.md 5.1).
 ///
-/// The file tier is the ledger alone. A tier of hardware holds a share without which the passcode's stretched form opens
-/// nothing; it gives the share for the right authorisation only, counts each wrong one itself, and gives it never again
-/// once its limit is reached, whatever is put back on the disk.
+/// The file tier is the ledger alone. A tier of hardware holds a share without which the passcode's stretched form
+/// opens nothing; it gives the share for the right authorisation only, counts each wrong one itself, and gives it never
+/// again once its limit is reached, whatever is put back on the disk.
 package protocol AttemptTier: Sendable {
     /// What a slot with such a share proves.
     var assurance: Assurance { get }
@@ -30,8 +30,8 @@ package protocol AttemptTier: Sendable {
     ///   - object: What the slot keeps.
     ///   - vault: The vault of the slot; a share that the hardware shows to be another's is not asked for.
     ///   - authorisation: As it was made with.
-    /// - Throws: ``KeyStoreError`` when it could not be asked; `damaged` for an object that is not what was written for this
-    ///   vault, with nothing sent to the hardware.
+    /// - Throws: ``KeyStoreError`` when it could not be asked; `damaged` for an object that is not what was written for
+    ///   this vault, with nothing sent to the hardware.
     func redeem(
         _ object: HardwareObject, of vault: VaultID, authorisation: borrowing SecretBytes
     ) throws(KeyStoreError) -> Redemption
@@ -41,7 +41,7 @@ package protocol AttemptTier: Sendable {
     /// - Throws: ``KeyStoreError`` when it could not be asked.
     func remaining(_ object: HardwareObject, of vault: VaultID) throws(KeyStoreError) -> Int?
 
-    /// Makes a share impossible to redeem; one that is gone already is fine.
+    /// Makes a share impossible to redeem; succeeds if it does not exist.
     /// - Returns: `anothers` for what the hardware does not show to be this owner's: nothing was done then.
     /// - Throws: ``KeyStoreError``.
     func destroy(_ object: HardwareObject, of owner: HardwareOwner) throws(KeyStoreError) -> Removal

@@ -24,7 +24,7 @@ package protocol GenerationAnchor: Sendable {
     /// have made some. If nothing is stored, it does nothing: this is called before the user is authenticated.
     /// - Throws: ``KeyStoreError``.
     func advance(to state: AnchoredState, of owner: HardwareOwner) throws(KeyStoreError)
-    /// Forgets the vault's home; one that is not held is fine.
+    /// Forgets the vault's home; succeeds if it is not held.
     /// - Throws: ``KeyStoreError``.
     func release(_ owner: HardwareOwner) throws(KeyStoreError)
 }

@@ -1,8 +1,8 @@
 package import VaultFormat
 
-/// Whose something in a chip or a key store is. Its public part shows it (``AttemptTier``, ``GenerationAnchor``), and it is
-/// compared before anything is let go of: what names another vault, or another home of the same vault, is never touched,
-/// whatever a file of the home says.
+/// Whose something in a chip or a key store is. Its public part shows it (``AttemptTier``, ``GenerationAnchor``), and
+/// it is compared before anything is let go of: what names another vault, or another home of the same vault, is never
+/// touched, whatever a file of the home says.
 package struct HardwareOwner: Sendable, Hashable {
     /// The vault.
     package let vault: VaultID
@@ -15,7 +15,7 @@ package struct HardwareOwner: Sendable, Hashable {
     }
 }
 
-/// What came of letting go of something.
+/// The outcome of letting go of something.
 package enum Removal: Sendable, Hashable {
     /// It is gone, or was gone before.
     case gone

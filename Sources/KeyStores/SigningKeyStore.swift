@@ -7,8 +7,8 @@ package protocol SigningKeyStore: Sendable {
     var assurance: Assurance { get }
 
     /// Makes a key that signs for `authorisation` only.
-    /// - Parameter authorisation: 32 bytes that cannot be guessed; derived from the vault, so that nothing is signed while
-    ///   it is locked (constructions.md 10.5).
+    /// - Parameter authorisation: 32 bytes that cannot be guessed; derived from the vault, so that nothing is signed
+    ///   while it is locked (constructions.md 10.5).
     /// - Throws: ``KeyStoreError``; nothing is left behind then.
     func makeKey(authorisation: borrowing SecretBytes) throws(KeyStoreError) -> SigningKeyObject
 
@@ -19,7 +19,7 @@ package protocol SigningKeyStore: Sendable {
         _ message: RawSpan, with key: SigningKeyObject, authorisation: borrowing SecretBytes
     ) throws(KeyStoreError) -> [UInt8]
 
-    /// Forgets a key; one that is gone already is fine. If the store keeps nothing itself, like a TPM, the object is
+    /// Forgets a key; succeeds if it does not exist. If the store keeps nothing itself, like a TPM, the object is
     /// the key: anyone with a copy of it and the authorisation can still sign on this machine.
     /// - Throws: ``KeyStoreError``.
     func delete(_ key: SigningKeyObject) throws(KeyStoreError)

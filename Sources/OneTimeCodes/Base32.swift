@@ -1,6 +1,7 @@
 internal import SecretMemory
 
-/// Base 32 (RFC 4648, section 6) as services write keys: upper or lower case, with or without spaces, hyphens and padding.
+/// Base 32 (RFC 4648, section 6) as services write keys: upper or lower case, with or without spaces, hyphens and
+/// padding.
 enum Base32 {
     /// The bytes of a text; an error for any other character, and for bits that are left over and not zero.
     static func decode(_ text: RawSpan) throws(OneTimeCodeError) -> SecretBytes {

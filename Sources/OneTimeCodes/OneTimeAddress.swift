@@ -160,7 +160,7 @@ enum PercentCoding {
 }
 
 extension RawSpan {
-    /// The offset behind an ASCII text in any case; nil where the bytes do not go on with it.
+    /// The offset behind an ASCII text in any case; nil where the bytes do not continue with it.
     func end(ofPrefix text: String, from offset: Int = 0) -> Int? {
         let end = offset + text.utf8.count
         return end <= byteCount && isSame(offset..<end, as: text) ? end : nil

@@ -5,15 +5,16 @@ extension OneTimeCode {
     /// Bytes of a text, at most.
     package static let longestText = 4096
 
-    /// Reads `otpauth://totp/Issuer:account?secret=…`. Parameters that mean nothing here (pictures, colours) are passed over; one that
-    /// asks for other characters than digits (`encoder`) is refused.
+    /// Reads `otpauth://totp/Issuer:account?secret=…`. Parameters that mean nothing here (pictures, colours) are passed
+    /// over; one that asks for other characters than digits (`encoder`) is refused.
     /// - Throws: ``OneTimeCodeError``, which names the part.
     package init(parsing text: borrowing SecretBytes) throws(OneTimeCodeError) {
         defer { WorkingMemory.wipe() }
         self = try text.withBytes { text throws(OneTimeCodeError) in try OneTimeCode(parsing: text) }
     }
 
-    /// Reads a key in base 32 alone, as services print it beside the QR code; with the settings that nearly all of them have.
+    /// Reads a key in base 32 alone, as services print it beside the QR code; with the settings that nearly all of them
+    /// have.
     /// - Throws: ``OneTimeCodeError/invalid(_:)``, ``OneTimeCodeError/tooLong``, ``OneTimeCodeError/memory(_:)``.
     package init(base32 text: borrowing SecretBytes) throws(OneTimeCodeError) {
         try self.init(base32: text, hash: .sha1, digits: 6, moment: .time(period: 30))
@@ -41,7 +42,8 @@ extension OneTimeCode {
     }
 
     /// The text to store: `otpauth://` with all settings. Reading it gives the same codes.
-    /// - Throws: ``OneTimeCodeError/memory(_:)``, ``OneTimeCodeError/tooLong`` where the names are longer than a text may be.
+    /// - Throws: ``OneTimeCodeError/memory(_:)``, ``OneTimeCodeError/tooLong`` where the names are longer than a text
+    ///   may be.
     package borrowing func text() throws(OneTimeCodeError) -> SecretBytes {
         defer { WorkingMemory.wipe() }
         var front = "otpauth://"

@@ -17,7 +17,8 @@ internal import SystemCalls
         try unsafe kernelHidesSecrets ? mapHidden(size, at: nil) : mapLocked(size, at: nil)
     }
 
-    /// Maps memory that is kept out of swap, and out of core files where the system can: for kernels that cannot hide it.
+    /// Maps memory that is kept out of swap, and out of core files where the system can: for kernels that cannot hide
+    /// it.
     static func mapLocked(_ size: Int, at fixed: UnsafeMutableRawPointer?) throws(SecretMemoryError)
         -> UnsafeMutableRawPointer
     {

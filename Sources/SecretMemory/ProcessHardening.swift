@@ -48,8 +48,8 @@ package enum ProcessTitle {
 
 /// Files that lie in memory and not on a disk.
 package enum MemoryFiles {
-    /// Whether what is written through a descriptor stays in memory (tmpfs, ramfs). Memory may still be swapped out. False where
-    /// the system does not say.
+    /// Whether what is written through a descriptor stays in memory (tmpfs, ramfs). Memory may still be swapped out.
+    /// False where the system does not say.
     package static func contains(_ descriptor: Int32) -> Bool {
         #if os(Linux) && !canImport(Darwin)
         return cplatform_is_memory(descriptor) == 1
@@ -58,7 +58,8 @@ package enum MemoryFiles {
         #endif
     }
 
-    /// Makes an empty file in memory that no folder names, for this user alone: it goes with the last descriptor of it, however a program ends.
+    /// Makes an empty file in memory that no folder names, for this user alone: it goes with the last descriptor of it,
+    /// however a program ends.
     /// - Returns: Its descriptor, which other programs do not inherit; nil, with `errno`, where the system makes none.
     package static func make() -> Int32? {
         #if os(Linux) && !canImport(Darwin)

@@ -1,11 +1,11 @@
 internal import CPlatform
 
-/// What work with secrets leaves on a thread: no code of ours keeps a secret outside of ``SecretBytes``, but the compiler
-/// and the libraries put parts of keys and of texts into registers and onto the stack, and there they stay, also on the
-/// stack of a thread that has ended, until something else happens to overwrite them.
+/// What work with secrets leaves on a thread: no code of ours keeps a secret outside of ``SecretBytes``, but the
+/// compiler and the libraries put parts of keys and of texts into registers and onto the stack, and there they stay,
+/// also on the stack of a thread that has ended, until something else happens to overwrite them.
 ///
-/// Both calls clear what functions left that have *returned*. So they stand where such work is over, in the function that
-/// called it: at the end of each operation on a vault, and where a thread that did some goes to rest.
+/// Both calls clear what functions left that have *returned*. So they stand where such work is over, in the function
+/// that called it: at the end of each operation on a vault, and where a thread that did some goes to rest.
 package enum WorkingMemory {
     /// How far down the stack work has gone.
     package enum Depth: Int, Sendable {
@@ -24,7 +24,8 @@ package enum WorkingMemory {
         cplatform_wipe_registers()
     }
 
-    /// The same for all of the stack below the caller that is in memory, 256 KiB at most: for what derives keys, or locks.
+    /// The same for all of the stack below the caller that is in memory, 256 KiB at most: for what derives keys, or
+    /// locks.
     ///
     /// Takes some microseconds.
     package static func wipeAll() {

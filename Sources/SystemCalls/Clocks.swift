@@ -14,7 +14,7 @@ package enum SuspendAwareClock {
         #if os(Linux) && !canImport(Darwin)
         reading(CLOCK_BOOTTIME).milliseconds
         #else
-        reading(CLOCK_MONOTONIC).milliseconds  // goes on during sleep on Apple systems
+        reading(CLOCK_MONOTONIC).milliseconds  // continues during sleep on Apple systems
         #endif
     }
 }

@@ -18,8 +18,8 @@ package enum LocalSocket {
     /// Connects.
     /// - Parameter patience: Seconds that this and each later call may wait for the other side.
     /// - Returns: A descriptor that the caller closes, and that no program inherits.
-    /// - Throws: ``SystemError``: as ``listen(_:backlog:)``, `ENOENT` and `ECONNREFUSED` where nobody listens, `EAGAIN` where
-    ///   nobody accepts.
+    /// - Throws: ``SystemError``: as ``listen(_:backlog:)``, `ENOENT` and `ECONNREFUSED` where nobody listens, `EAGAIN`
+    ///   where nobody accepts.
     package static func connect(_ path: String, patience: Int) throws(SystemError) -> Int32 {
         try made { descriptor throws(SystemError) in
             setPatience(descriptor, seconds: patience)

@@ -41,8 +41,8 @@ package enum Paths {
         }
     }
 
-    /// The first part of a path that is a link to what is not there, and where it leads; nil where there is none. The system says of
-    /// such a path that it is not there, and who makes it then would write somewhere else.
+    /// The first part of a path that is a link to what is not there, and where it leads; nil where there is none. The
+    /// system says of such a path that it is not there, and who makes it then would write somewhere else.
     package static func danglingLink(in path: String) -> (link: String, target: String)? {
         var end = path.startIndex
         while end < path.endIndex {

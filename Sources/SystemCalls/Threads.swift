@@ -1,5 +1,5 @@
-/// Ends the process at once, as `exit(3)` does but without the libraries' own ends: these give up what a thread that nobody joins may
-/// be using, and it would end by a signal.
+/// Ends the process at once, as `exit(3)` does but without the libraries' own ends: these give up what a thread that
+/// nobody joins may be using, and it would end by a signal.
 package func endProcess(with code: Int32) -> Never {
     fflush(nil)
     _exit(code)
@@ -52,7 +52,8 @@ private final class Job {
 }
 
 /// Starts a thread with the signal mask of this one.
-/// - Returns: pthread's own name of it, a number on Linux and an address on Darwin; nil when the system has no thread left.
+/// - Returns: pthread's own name of it, a number on Linux and an address on Darwin; nil when the system has no thread
+///   left.
 private func startThread(_ run: @escaping @Sendable () -> Void) -> UInt? {
     #if canImport(Darwin)
     var thread: pthread_t?

@@ -2,8 +2,8 @@ internal import SecretMemory
 internal import VaultFormat
 internal import VaultStorage
 
-/// What is left to do once a vault is open, by what opened it. Log keys that no segment needs are forgotten and items of the
-/// open compartment are taken in after every unlock.
+/// What is left to do once a vault is open, by what opened it. Log keys that no segment needs are forgotten and items
+/// of the open compartment are taken in after every unlock.
 ///
 /// | | passcode | PIN | phrase | owner | device |
 /// |---|---|---|---|---|---|
@@ -13,8 +13,8 @@ internal import VaultStorage
 /// | `rules`: the floor and the rule of self-destruct outside of the home follow | yes | yes | yes | | |
 /// | `owner`: a new way in for the owner | yes | | | | |
 ///
-/// A secret says which vault is meant, so what stands outside of the home follows it; the share of the owner or the device
-/// was compared with that before it opened anything.
+/// A secret says which vault is meant, so what stands outside of the home follows it; the share of the owner or the
+/// device was compared with that before it opened anything.
 struct AfterUnlock: OptionSet {
     let rawValue: UInt8
 
@@ -45,14 +45,14 @@ struct AfterUnlock: OptionSet {
 }
 
 extension Vault {
-    /// Does what is left to do after an unlock. Nothing of it keeps the user out: what cannot be done now is done at the next
-    /// unlock.
+    /// Does what is left to do after an unlock. Nothing of it keeps the user out: what cannot be done now is done at
+    /// the next unlock.
     /// - Parameters:
     ///   - method: What opened the vault; nil for the device's share.
     ///   - keys: Of the open vault.
     ///   - master: The master key that was unwrapped.
     ///   - hasPasscode: Whether the vault has one.
-    ///   - held: The header, where its lock is held already. It is let go of before anything that takes long.
+    ///   - held: The header, where its lock is held already. It is let earlier go anything that takes long.
     ///   - wasCopy: What ``isCopy`` said before the unlock was written down.
     ///   - isDamaged: Whether the database was opened although it is damaged.
     func finishUnlock(

@@ -15,14 +15,16 @@ extension Vault {
 
     /// Copies the vault into a new folder while it is in use; it need not be unlocked, everything stays encrypted.
     ///
-    /// The folder is a home of its own with a manifest of BLAKE3 digests, of all but the security log and the ledger; passcode and phrase are those of now.
+    /// The folder is a home of its own with a manifest of BLAKE3 digests, of all but the security log and the ledger;
+    /// passcode and phrase are those of now.
     /// - Parameters:
     ///   - path: The new folder; it does not exist or is empty.
-    ///   - updating: Whether the folder may have an earlier backup of this vault, which this one replaces when it is whole: files that are
-    ///     there already, and still what was written, are not copied again.
+    ///   - updating: Whether the folder may have an earlier backup of this vault, which this one replaces when it is
+    ///     whole: files that are there already, and still what was written, are not copied again.
     ///   - progress: Called with bytes copied and the bytes there are.
-    /// - Throws: `exists` when the folder is not empty, or its backup is another vault's or was changed; `busy` while another process
-    ///   updates it; `damaged`, `diskFull`, `readOnly`, `notRecoverable`. A failed backup is removed, and an earlier one stays.
+    /// - Throws: `exists` when the folder is not empty, or its backup is another vault's or was changed; `busy` while
+    ///   another process updates it; `damaged`, `diskFull`, `readOnly`, `notRecoverable`. A failed backup is removed,
+    ///   and an earlier one stays.
     public func backup(
         to path: String, updating: Bool = false, progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
     ) throws(VaultError) -> CopyReport {
@@ -124,9 +126,9 @@ extension Vault {
         throw VaultError(.busy, "the vault's keys are being changed")
     }
 
-    /// Restores a backup into a folder that does not exist or is empty, after every byte of header, records and files matched the
-    /// manifest. The security log and the attempt ledger change in a backup that is opened, so they are in no manifest: a
-    /// usable ledger and the log's entries are copied as they are.
+    /// Restores a backup into a folder that does not exist or is empty, after every byte of header, records and files
+    /// matched the manifest. The security log and the attempt ledger change in a backup that is opened, so they are in
+    /// no manifest: a usable ledger and the log's entries are copied as they are.
     ///
     /// - Parameters:
     ///   - source: The folder that ``backup(to:updating:progress:)`` wrote.

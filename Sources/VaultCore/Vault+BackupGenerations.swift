@@ -16,17 +16,18 @@ extension Vault {
         package let ahead: [String]
     }
 
-    /// Writes a backup of its own into a folder of backups, named by the time, and takes away the oldest ones of this vault once it is
-    /// whole and on the disk. Anything else in the folder stays.
+    /// Writes a backup of its own into a folder of backups, named by the time, and takes away the oldest ones of this
+    /// vault once it is whole and on the disk. Anything else in the folder stays.
     ///
-    /// The order is that of the names. A clock that was put back would make the newest one the oldest, so a name is always later than
-    /// those that are there, but for those of a time after tomorrow: a wrong clock made them, or nobody knows who.
+    /// The order is that of the names. A clock that was put back would make the newest one the oldest, so a name is
+    /// always later than those that are there, but for those of a time after tomorrow: a wrong clock made them, or
+    /// nobody knows who.
     /// - Parameters:
     ///   - path: The folder; it need not exist.
     ///   - limit: How many backups of this vault stay, the new one among them; at least 1.
     ///   - time: Now, in seconds since 1970.
-    /// - Throws: `exists` when the folder is a vault or a backup itself; what ``backup(to:updating:progress:)`` throws. Nothing was taken
-    ///   away then.
+    /// - Throws: `exists` when the folder is a vault or a backup itself; what ``backup(to:updating:progress:)`` throws.
+    ///   Nothing was taken away then.
     package func backup(
         generationsIn path: String, keeping limit: Int, time: Int64, progress: (UInt64, UInt64) -> Void = { _, _ in }
     ) throws(VaultError) -> GenerationReport {
@@ -38,7 +39,8 @@ extension Vault {
     }
 
     /// The newest backup in a folder of backups; nil where none is.
-    /// - Parameter time: Now, in seconds since 1970: one of a time after tomorrow is only named where there is no other.
+    /// - Parameter time: Now, in seconds since 1970: one of a time after tomorrow is only named where there is no
+    ///   other.
     package static func newestGeneration(in path: String, at time: Int64) -> String? {
         let names = (try? HomeDirectory(path: path, takesLinked: true).names(in: ".")) ?? []
         let sorted = names.filter { BackupGenerations.time($0) != nil }.sorted().reversed()
@@ -88,7 +90,8 @@ private struct BackupGenerations {
         ahead = own.filter { BackupGenerations.isAhead($0, of: time) }
     }
 
-    /// Whether a name is of a time after tomorrow. A clock that is a little wrong, or of another zone, is nobody's mistake.
+    /// Whether a name is of a time after tomorrow. A clock that is a little wrong, or of another zone, is nobody's
+    /// mistake.
     static func isAhead(_ name: String, of time: Int64) -> Bool {
         BackupGenerations.time(name).map { $0 - 86_400 > time } ?? false
     }
@@ -103,7 +106,8 @@ private struct BackupGenerations {
         throw VaultError(.exists, "no later date can be written than that of the newest backup in \(path)")
     }
 
-    /// - Returns: How many went, and the names of those that are not what was written: they may have what nothing else has.
+    /// - Returns: How many went, and the names of those that are not what was written: they may have what nothing else
+    ///   has.
     func remove(_ names: some Sequence<String>) -> (removed: Int, left: [String]) {
         var removed = 0
         var left: [String] = []
@@ -130,8 +134,8 @@ private struct BackupGenerations {
     private static func name(_ time: Int64) -> String? {
         guard (0..<253_402_300_800).contains(time) else { return nil }
         let (days, second) = (Int(time / 86_400), Int(time % 86_400))
-        // Years begin in March, so that the day that some have more is their last one; 719,468 days lie between March of the year 0
-        // and 1970, and 146,097 in 400 years.
+        // Years begin in March, so that the day that some have more is their last one; 719,468 days lie between March
+        // of the year 0 and 1970, and 146,097 in 400 years.
         let day = (days + 719_468) % 146_097
         let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365
         let ofYear = day - (365 * year + year / 4 - year / 100)

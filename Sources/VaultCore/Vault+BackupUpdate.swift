@@ -21,7 +21,8 @@ extension Vault {
 struct BackupPlace {
     /// Without links: the folder itself is renamed.
     let path: String
-    /// Where the next backup is written. These names are nobody else's: an earlier backup that a user keeps as `backup.old` stays.
+    /// Where the next backup is written. These names are nobody else's: an earlier backup that a user keeps as
+    /// `backup.old` stays.
     var new: String { path + ".holdfast-new" }
     /// What the earlier backup is called while the next one takes its name.
     var old: String { path + ".holdfast-old" }
@@ -33,7 +34,8 @@ struct BackupPlace {
             unsafe free(found)
             return
         }
-        // An interrupted update took away what a link leads to: it is followed by its text, as far as the system follows links.
+        // An interrupted update took away what a link leads to: it is followed by its text, as far as the system
+        // follows links.
         for _ in 0..<40 {
             guard let target = Paths.target(ofLink: real) else { break }
             real = BackupPlace.withoutSlash(target.hasPrefix("/") ? target : Paths.parent(of: real) + "/" + target)
@@ -53,7 +55,8 @@ struct BackupPlace {
         try withExtendedLifetime(earlier) { () throws(VaultError) in try rename(old, path) }
     }
 
-    /// What interrupted updates left beside the backup goes. A backup that was only begun is taken over by the next one.
+    /// What interrupted updates left beside the backup goes. A backup that was only begun is taken over by the next
+    /// one.
     func clear(of vault: VaultID) throws(VaultError) {
         for left in [old, new] where BackupPlace.exists(left) {
             if let earlier = try EarlierBackup(at: left, of: vault) {
@@ -90,7 +93,8 @@ struct BackupPlace {
     private static func exists(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 }
 
-/// A backup of a vault that was written before, of which the next one takes what did not change. Nobody else updates it meanwhile.
+/// A backup of a vault that was written before, of which the next one takes what did not change. Nobody else updates it
+/// meanwhile.
 struct EarlierBackup {
     private let path: String
     private let home: HomeDirectory

@@ -7,7 +7,7 @@ internal import VaultStorage
 
 // A counted secret, checked: what was burned for it is settled, refused, or given back.
 extension Vault {
-    /// A right secret's fruits.
+    /// What a correct secret unlocks.
     struct Verified: ~Copyable {
         let master: SecretBytes
         let keys: UnlockedKeys
@@ -18,7 +18,8 @@ extension Vault {
     }
 
     /// As ``verify(_:_:spending:)``, for a change of the header.
-    /// - Throws: `hardwareUnclaimed` too, with nothing changed: what such a change revokes would stay alive in hardware.
+    /// - Throws: `hardwareUnclaimed` too, with nothing changed: what such a change revokes would stay alive in
+    ///   hardware.
     func verifyForChange(
         _ passcode: borrowing SecretBytes, spending attempt: inout BurnedAttempt
     ) throws(VaultError) -> Verified {
@@ -129,8 +130,8 @@ extension Vault {
         }
     }
 
-    /// The slot's key of the bytes as they were typed, where their composed form opens nothing: a second try of the same attempt. Not
-    /// under a chip, which counts each.
+    /// The slot's key of the bytes as they were typed, where their composed form opens nothing: a second try of the
+    /// same attempt. Not under a chip, which counts each.
     private func slotKey(asTyped secret: borrowing SecretBytes, _ slot: Slot) throws(VaultError) -> SlotKey? {
         guard !slot.flags.contains(.hardwareShare) else { return nil }
         switch try SlotKey.stretch(asTyped: secret, for: slot) {

@@ -18,8 +18,8 @@ extension Vault {
         try create(at: path, passcode: passcode, settings: .standard)
     }
 
-    /// - Parameter approve: Called with the phrase when everything is written and nothing is a vault yet. What it throws undoes
-    ///   the creation; a process that ends in it leaves a place for a vault.
+    /// - Parameter approve: Called with the phrase when everything is written and nothing is a vault yet. What it
+    ///   throws undoes the creation; a process that ends in it leaves a place for a vault.
     package static func create(
         at path: String, passcode: borrowing SecretBytes, settings: VaultSettings,
         approve: (borrowing RecoveryPhrase) throws(VaultError) -> Void = { _ in }

@@ -13,7 +13,8 @@ extension Vault {
     ///   - passcode: The present passcode.
     ///   - attempt: Spent on it.
     ///   - phrase: The vault's phrase: a user who no longer has it must not give up the other unlock method.
-    /// - Throws: `wrongPhrase`, `noRecoveryPhrase`, `hardwareUnavailable`, with nothing changed; as ``changePasscode(from:spending:to:)``.
+    /// - Throws: `wrongPhrase`, `noRecoveryPhrase`, `hardwareUnavailable`, with nothing changed; as
+    ///   ``changePasscode(from:spending:to:)``.
     package func enrollHardware(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt,
         phrase: borrowing RecoveryPhrase

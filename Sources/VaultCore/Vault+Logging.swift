@@ -30,7 +30,7 @@ extension Vault {
         return budget ?? AttemptBudget(spent: 0, refused: 0, delay: 0, delayStart: now, policy: header.policy)
     }
 
-    /// Writes it down, and begins a new log where there is none to go on with. The entry is on the disk when this
+    /// Writes it down, and begins a new log where there is none to continue. The entry is on the disk when this
     /// returns; its state may follow, because it proves itself.
     func note(_ success: Success, _ keys: UnlockedKeys) {
         let begin = logBegin(keys, refused: success.refused, unsettled: success.unsettled)
@@ -38,7 +38,7 @@ extension Vault {
         log.append(success.event, begin: begin, waits: false)
     }
 
-    /// What makes a new chain of the log where there is none to go on with.
+    /// What makes a new chain of the log where there is none to continue.
     /// - Parameters:
     ///   - keys: Of the unlocked vault.
     ///   - refused: What the attempt ledger knew before this success.

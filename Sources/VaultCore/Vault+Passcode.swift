@@ -18,8 +18,8 @@ extension Vault {
 
     /// Gives the vault another passcode. The vault's keys stay: an old copy of the header still opens with the old
     /// passcode; ``rekey(passcode:spending:newPasscode:phrase:isNewPhrase:)`` ends that.
-    /// - Throws: As ``unlock(passcode:spending:evenIfDamaged:)``, `invalidPasscode`, also for the vault's PIN, and what writing can
-    ///   throw.
+    /// - Throws: As ``unlock(passcode:spending:evenIfDamaged:)``, `invalidPasscode`, also for the vault's PIN, and what
+    ///   writing can throw.
     package func changePasscode(
         from current: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, to new: borrowing SecretBytes
     ) throws(VaultError) {
@@ -59,13 +59,13 @@ extension Vault {
         package let hardwareWasDropped: Bool
         /// The vault had a PIN under a chip, and has none now.
         package let pinWasRemoved: Bool
-        /// The vault opened without asking, and asks for the passcode from now on. It has new keys: ``finishRekey(progress:)``
-        /// moves what is stored to them.
+        /// The vault opened without asking, and asks for the passcode from now on. It has new keys:
+        /// ``finishRekey(progress:)`` moves what is stored to them.
         package let asksNow: Bool
     }
 
-    /// Opens the vault with its phrase, gives it a new passcode and all attempts back. It is unlocked afterwards. One that opened
-    /// without asking does so no more.
+    /// Opens the vault with its phrase, gives it a new passcode and all attempts back. It is unlocked afterwards. One
+    /// that opened without asking does so no more.
     /// - Parameters:
     ///   - phrase: The vault's phrase.
     ///   - newPasscode: 1 to 1,024 bytes.
@@ -176,8 +176,8 @@ extension Vault {
     ///   - newPasscode: The next one; may be the same.
     ///   - phrase: The vault's phrase, or a new one that the owner has been shown already.
     ///   - isNewPhrase: When false, `phrase` must be the vault's own.
-    /// - Throws: As ``changePasscode(from:spending:to:)``, `wrongPhrase`, `tooLarge` while an earlier rekey is unfinished
-    ///   and the header has no room for a third set of keys.
+    /// - Throws: As ``changePasscode(from:spending:to:)``, `wrongPhrase`, `tooLarge` while an earlier rekey is
+    ///   unfinished and the header has no room for a third set of keys.
     package func rekey(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt,
         newPasscode: borrowing SecretBytes, phrase: borrowing RecoveryPhrase, isNewPhrase: Bool
@@ -190,8 +190,8 @@ extension Vault {
         }
     }
 
-    /// New keys of every kind, with the passcode that is given here, and the phrase that is typed or shown for it. Nothing else
-    /// opens the vault afterwards: no slot is wrapped anew from what was kept under the old master key.
+    /// New keys of every kind, with the passcode that is given here, and the phrase that is typed or shown for it.
+    /// Nothing else opens the vault afterwards: no slot is wrapped anew from what was kept under the old master key.
     /// - Parameter addPhrase: Gives the new header its recovery slot; nothing where the vault is to have none.
     func renewKeys(
         _ newPasscode: borrowing SecretBytes, _ verified: borrowing Verified, _ attempt: inout BurnedAttempt,
@@ -214,7 +214,8 @@ extension Vault {
         let noteKey = headerKeys.noteKey
         let maker = try tier(of: header.passcodeSlot).map { shareMaker($0, header, verified.keys, newKey: noteKey) }
         header.set(try Vault.passcodeSlot(newPasscode, costs: costs, wrapping: master, header: header, maker))
-        // The log goes over to its new key with this entry: anyone with the old ones reads and forges nothing from here on.
+        // The log goes over to its new key with this entry: anyone with the old ones reads and forges nothing from here
+        // on.
         let newKeys = try UnlockedKeys(
             header: header, headerKeys: headerKeys.copy(), keybag: Keybag(opened: headerKeys.openKeybag(of: header)),
             admission: verified.keys.admission)
@@ -233,7 +234,7 @@ extension Vault {
         adoptOpenItems()
     }
 
-    /// Locks out processes that have the keys of before.
+    /// Locks out processes that have the earlier keys.
     func beginRekey() { _ = try? beginMoving() }
 
     /// Whether records still lie under older keys.
@@ -247,11 +248,11 @@ extension Vault {
     }
 
     /// Moves what lies under older keys to the newest ones, a few hundred records at a time, and forgets the older keys
-    /// when nothing is left there. May be killed and called again; reads and writes go on meanwhile. ``protection()`` tells how
-    /// far it is.
+    /// when nothing is left there. May be killed and called again; reads and writes continue meanwhile.
+    /// ``protection()`` tells how far it is.
     ///
-    /// A record that its keys do not open is set aside: it stays as it is, ``verify(progress:)`` goes on calling it damaged, and
-    /// the log has how many there were.
+    /// A record that its keys do not open is set aside: it stays as it is, ``verify(progress:)`` keeps calling it
+    /// damaged, and the log has how many there were.
     /// - Parameter progress: Called with the number of records looked at and the number there are.
     /// - Returns: How many records were set aside.
     /// - Throws: `locked`, `damaged` when a file cannot be read, and what writing can throw.

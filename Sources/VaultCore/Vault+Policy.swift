@@ -79,7 +79,8 @@ extension Vault {
         do throws(VaultError) {
             try change { policy throws(VaultError) in
                 guard policy.selfDestruct != isOn else { return }
-                // Before the rule: a vault that destroys itself always has its key, and a key store never remembers one that does not.
+                // Before the rule: a vault that destroys itself always has its key, and a key store never remembers one
+                // that does not.
                 if isOn {
                     _ = try ReceiptKeyFile.make(in: home, vault: vault, origin: .enabled)
                     isKeyMade = true

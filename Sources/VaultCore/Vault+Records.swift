@@ -68,7 +68,8 @@ extension Vault {
     }
 
     /// Removes a record, and its file where it has one.
-    /// - Throws: `locked`, `assuranceTooLow`, `reservedCollection`, `recordNotFound`, `damaged`, `readOnly`, `keysChanged`.
+    /// - Throws: `locked`, `assuranceTooLow`, `reservedCollection`, `recordNotFound`, `damaged`, `readOnly`,
+    ///   `keysChanged`.
     public func delete(_ name: String, in collection: String = Vault.defaultCollection) throws(VaultError) {
         try delete(name, collection, reserved: false)
     }
@@ -92,7 +93,8 @@ extension Vault {
     }
 
     /// As ``write(_:)``.
-    /// - Parameter isRepeatable: Whether `body` may run again, where what it writes did not fit into the database and room was made.
+    /// - Parameter isRepeatable: Whether `body` may run again, where what it writes did not fit into the database and
+    ///   room was made.
     package func write(isRepeatable: Bool, _ body: (inout WriteSession) throws -> Void) throws {
         let vault = try gate.enter()
         defer { gate.leave() }
@@ -152,8 +154,8 @@ extension Vault {
 
     /// The records of one collection, or of all, sorted by collection and name.
     ///
-    /// Names are encrypted, so every record is decrypted on the way. Among all, those that this unlock does not reach are
-    /// left out, and so are the reserved ones that hold the device's own things, and items in the
+    /// Names are encrypted, so every record is decrypted on the way. Among all, those that this unlock does not reach
+    /// are left out, and so are the reserved ones that hold the device's own things, and items in the
     /// trash.
     /// - Throws: `locked`, `assuranceTooLow`, `reservedCollection`, `damaged` when a record cannot be read
     ///   (``verify(progress:)`` tells which).

@@ -11,8 +11,8 @@ extension Vault {
         _ = try unwrap(phrase, HeaderFile.read(in: home))
     }
 
-    /// Gives the vault this recovery phrase, in place of the one that it has or where it has none. Old copies of the header
-    /// still open with the old one; ``rekey(passcode:spending:newPasscode:phrase:isNewPhrase:)`` ends that.
+    /// Gives the vault this recovery phrase, in place of the one that it has or where it has none. Old copies of the
+    /// header still open with the old one; ``rekey(passcode:spending:newPasscode:phrase:isNewPhrase:)`` ends that.
     ///
     /// - Parameters:
     ///   - phrase: A new one (``newRecoveryPhrase()``), which the owner has been shown already.
@@ -36,8 +36,9 @@ extension Vault {
     /// - Parameters:
     ///   - phrase: A new one, which the user has written down.
     ///   - proof: Made after that: nobody writes 24 words within its lifetime.
-    ///   - canAskOwner: Whether the device can ask its owner: then nobody is no proof.
-    /// - Throws: `proofTooWeak`, `proofExpired`, `locked`, `movedElsewhere`, `hardwareUnclaimed`, and what writing can throw.
+    ///   - canAskOwner: Whether the device can ask its owner: then a change needs the owner's confirmation.
+    /// - Throws: `proofTooWeak`, `proofExpired`, `locked`, `movedElsewhere`, `hardwareUnclaimed`, and what writing can
+    ///   throw.
     package func enrollRecoveryPhrase(
         _ phrase: borrowing RecoveryPhrase, proving proof: consuming Proof, canAskOwner: Bool
     ) throws(VaultError) {
@@ -63,8 +64,8 @@ extension Vault {
     /// Takes the recovery phrase out of the vault: its passcode is the only lasting way in from then on. A forgotten
     /// passcode, used-up attempts and, under a chip, the loss of the chip are then the loss of everything in it.
     ///
-    /// The vault gets new keys (``finishRekey(progress:)`` moves what is stored), so that the phrase and an old copy of the
-    /// header open nothing that is written from now on. A PIN goes: its slot cannot be made for them without it.
+    /// The vault gets new keys (``finishRekey(progress:)`` moves what is stored), so that the phrase and an old copy of
+    /// the header open nothing that is written from now on. A PIN goes: its slot cannot be made for them without it.
     /// - Parameters:
     ///   - passcode: The present passcode.
     ///   - attempt: Spent on it.

@@ -12,9 +12,9 @@ extension Vault {
         return try log.report(vault.keys.logKeys()) { () throws(VaultError) in try gate.checkOpen() }
     }
 
-    /// The keys that prove and open the log's entries without the vault, as `scripts/holdfast_log_verify.py` does: 36 bytes
-    /// each, an epoch (32 bit, little endian) and its key, newest first. More than one where an older part of the log is
-    /// from before a rekey.
+    /// The keys that prove and open the log's entries without the vault, as `scripts/holdfast_log_verify.py` does: 36
+    /// bytes each, an epoch (32 bit, little endian) and its key, newest first. More than one where an older part of the
+    /// log is from before a rekey.
     ///
     /// They open every entry and can forge others, so give them only to someone you trust with that. New keys for the
     /// vault end what they can do from then on.

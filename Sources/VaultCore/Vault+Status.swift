@@ -20,8 +20,8 @@ extension Vault {
         package let derivation: DerivationParameters?
         /// Whether a chip holds a share of the passcode and counts its attempts.
         package let hasHardwareShare: Bool
-        /// What an unlock with the passcode proves; nil where there is none, or where it needs hardware that this program
-        /// cannot ask.
+        /// What an unlock with the passcode proves; nil where there is none, or where it needs hardware that this
+        /// program cannot ask.
         package let passcodeAssurance: Assurance?
         /// Whether the vault has a recovery phrase.
         public var hasRecoveryPhrase: Bool { slots.contains(.recoveryPhrase) }

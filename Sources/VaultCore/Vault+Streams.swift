@@ -37,8 +37,8 @@ extension Vault {
         return ValueWriter(self, draft)
     }
 
-    /// Follows the header on the disk to a newer one of the same keys, whose rules are in effect from then on. What the unlock
-    /// proved stays as it was.
+    /// Follows the header on the disk to a newer one of the same keys, whose rules are in effect from then on. What the
+    /// unlock proved stays as it was.
     ///
     /// New keys, an older header and one that the keys in memory do not authenticate are not followed.
     /// - Parameter allows: Whether the vault may stay open under the rules of a newer header.
@@ -109,7 +109,8 @@ package final class ValueReader: @unchecked Sendable {  // for one thread at a t
 package final class ValueWriter: @unchecked Sendable {  // for one thread at a time
     private let vault: Vault
     private var draft: RecordDraft
-    /// What came so far, as long as it may fit into a record; as large as it needs to be, since few bytes may be locked.
+    /// What came so far, as long as it may fit into a record; as large as it needs to be, since few bytes may be
+    /// locked.
     private var buffer: SecretBytes?
     private var file: FileWriter?
     private var length: UInt64 = 0

@@ -9,8 +9,8 @@ extension Vault {
     /// Spends one passcode attempt, durably, before anything is checked.
     ///
     /// The attempt keeps the header locked until it is consumed or dropped. Dropped unused, it stays spent.
-    /// - Throws: `delayed` and `attemptsExhausted` with what is left, `readOnly` where it could not be recorded, `busy`,
-    ///   `damaged` (found before anything is spent), `wiped`, `rollbackSuspected`, `hardwareUnavailable`.
+    /// - Throws: `delayed` and `attemptsExhausted` with what is left, `readOnly` where it could not be recorded,
+    ///   `busy`, `damaged` (found before anything is spent), `wiped`, `rollbackSuspected`, `hardwareUnavailable`.
     package func burnAttempt() throws(VaultError) -> BurnedAttempt {
         do throws(VaultError) {
             return try burn()
@@ -54,8 +54,8 @@ extension Vault {
     }
 
     /// Counts a biometric prompt that ended without a match after its own tries: one attempt while self-destruct is on,
-    /// unless the rules switch that off. Such prompts burn nothing before; a single non-match, a cancel, or a sensor that
-    /// is busy, locked out or missing is never told here.
+    /// unless the rules switch that off. Such prompts burn nothing before; a single non-match, a cancel, or a sensor
+    /// that is busy, locked out or missing is never told here.
     ///
     /// - Returns: Attempts left, or nil where such failures do not count.
     /// - Throws: `wiped` when it was the last one; `damaged`, `busy`, `readOnly` or a similar code: it could not be
@@ -75,8 +75,8 @@ extension Vault {
     }
 
     /// Opens the vault with the passcode. Takes as long as the key derivation.
-    /// - Throws: `wrongPasscode` with the attempts that remain, `wiped` when it was the last one and self-destruct is on,
-    ///   `damaged` when the passcode is right but the header or the database is not (nothing is counted),
+    /// - Throws: `wrongPasscode` with the attempts that remain, `wiped` when it was the last one and self-destruct is
+    ///   on, `damaged` when the passcode is right but the header or the database is not (nothing is counted),
     ///   `rollbackSuspected` when one of the two was put back to an earlier state, `invalidPasscode`, `outOfMemory`.
     /// - Parameters:
     ///   - passcode: What the user typed.
@@ -105,8 +105,8 @@ extension Vault {
     }
 
     /// Opens the vault with its recovery phrase; attempts are not counted, 256 bits cannot be guessed.
-    /// - Throws: `wrongPhrase`, `rollbackSuspected`, `damaged`; a header that was changed is refused here and repaired by
-    ///   ``recover(phrase:newPasscode:)``.
+    /// - Throws: `wrongPhrase`, `rollbackSuspected`, `damaged`; a header that was changed is refused here and repaired
+    ///   by ``recover(phrase:newPasscode:)``.
     /// - Parameters:
     ///   - phrase: The vault's phrase.
     ///   - evenIfDamaged: As ``unlock(passcode:spending:evenIfDamaged:)``.
@@ -170,8 +170,8 @@ extension Vault {
     }
 
     /// Keys of a header that was authenticated, with the records that are there.
-    /// - Throws: `rollbackSuspected` where the records are under other keys than the header that is on the disk still has;
-    ///   `keysChanged` where another process has written another header since; `damaged`.
+    /// - Throws: `rollbackSuspected` where the records are under other keys than the header that is on the disk still
+    ///   has; `keysChanged` where another process has written another header since; `damaged`.
     func joined(_ keys: UnlockedKeys, evenIfDamaged: Bool = false) throws(VaultError) -> UnlockedVault {
         do throws(VaultError) { return try UnlockedVault(keys, in: home, evenIfDamaged: evenIfDamaged) } catch {
             // A change of keys writes the header first, so records are never ahead of the newest one.
@@ -202,8 +202,8 @@ extension Vault {
     ///   - kind: Which secret this is.
     ///   - secret: UTF-8, as entered.
     ///   - evenIfDamaged: As ``unlock(passcode:spending:evenIfDamaged:)``.
-    /// - Throws: What ``burnAttempt()`` throws, for a counted secret; `malformedPhrase` for a phrase that cannot be read; as
-    ///   ``unlock(passcode:spending:evenIfDamaged:)``, ``unlock(pin:spending:evenIfDamaged:)`` and
+    /// - Throws: What ``burnAttempt()`` throws, for a counted secret; `malformedPhrase` for a phrase that cannot be
+    ///   read; as ``unlock(passcode:spending:evenIfDamaged:)``, ``unlock(pin:spending:evenIfDamaged:)`` and
     ///   ``unlock(phrase:evenIfDamaged:)``.
     package func unlock(
         _ kind: UnlockSecret, _ secret: borrowing SecretBytes, evenIfDamaged: Bool = false

@@ -122,8 +122,8 @@ extension Vault {
         try folder.lock(exclusive: true, orBusy: "the vault's files are being copied")
         var removed = 0
         for name in try orphans(reader) {
-            // A writer holds its file's lock until the record is stored. With the lock in hand the records are looked at
-            // again, so a file that has got its record meanwhile is seen.
+            // A writer holds its file's lock until the record is stored. With the lock in hand the records are looked
+            // at again, so a file that has got its record meanwhile is seen.
             guard let file = try home.openFile(FileStore.path(name), O_RDONLY), try file.tryLock(exclusive: true),
                 try orphans(reader).contains(name)
             else { continue }

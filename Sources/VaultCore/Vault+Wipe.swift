@@ -33,8 +33,8 @@ extension Vault {
     /// - Parameters:
     ///   - passcode: The passcode.
     ///   - attempt: Spent on it.
-    ///   - announce: Told the key that the receipt will be verified with, before anything is erased; what it throws stops
-    ///     the wipe.
+    ///   - announce: Told the key that the receipt will be verified with, before anything is erased; what it throws
+    ///     stops the wipe.
     /// - Throws: As ``unlock(passcode:spending:evenIfDamaged:)``; what writing can throw, with nothing erased. Once
     ///   erasing has begun nothing is thrown any more.
     package func wipe(
@@ -59,8 +59,8 @@ extension Vault {
         return try wipe(locked, ownKey(locked.header, standing, keys), announce)
     }
 
-    /// As ``wipe(passcode:spending:announce:)``, with the strongest way that is there: the device's owner, or nobody where nobody
-    /// is asked.
+    /// As ``wipe(passcode:spending:announce:)``, with the strongest way that is there: the device's owner, or nobody
+    /// where nobody is asked.
     /// - Throws: `proofTooWeak`, `proofExpired`, `movedElsewhere`; what writing can throw, with nothing erased.
     package func wipe(
         proving proof: consuming Proof, canAskOwner: Bool, announce: (WipeReceiptKey) throws(VaultError) -> Void
@@ -78,7 +78,8 @@ extension Vault {
         return try wipe(locked, ownKey(locked.header, standing, keys), announce)
     }
 
-    /// This home's key as the header has it, back in its place should another one have been planted since it was looked at.
+    /// This home's key as the header has it, back in its place should another one have been planted since it was looked
+    /// at.
     private func ownKey(
         _ header: Header, _ standing: HomeStanding, _ keys: borrowing HeaderKeys
     ) -> WipeKey? {
@@ -96,7 +97,8 @@ extension Vault {
         _ announce: (WipeReceiptKey) throws(VaultError) -> Void
     ) throws(VaultError) -> WipeReport {
         let id = locked.header.vault
-        // What cannot be read in its place, or has a second name, must not save the vault: then one is made for this wipe.
+        // What cannot be read in its place, or has a second name, must not save the vault: then one is made for this
+        // wipe.
         let isKept = ((try? receiptKey(of: id)) ?? nil) != nil
         if !isKept { _ = try ReceiptKeyFile.make(in: home, vault: id, origin: .wipe) }
         let mark: WipeMark

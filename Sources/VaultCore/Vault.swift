@@ -8,7 +8,8 @@ package import VaultStorage
 /// An encrypted vault in a folder: records and files that only the passcode or the recovery phrase opens.
 ///
 /// Safe to use from any thread. Calls block for as long as their disk access takes; a returned write survives a crash
-/// and a power loss. Several processes may use one vault at once; on Apple's systems one waits while another reads or writes.
+/// and a power loss. Several processes may use one vault at once; on Apple's systems one waits while another reads or
+/// writes.
 public final class Vault: Sendable {
     package let home: HomeDirectory
     package let settings: VaultSettings

@@ -27,11 +27,11 @@ package struct VaultSettings: Sendable {
     package var shareStores: (@Sendable (_ home: String) -> ShareStores)?
     /// Whether an unlock with the passcode makes a way in for the owner that lasts as long as this process.
     package var armsOwner = false
-    /// By what the key stores keep the least level of this program's vault, outside of its home; nil where that is not kept,
-    /// because the program may have any number of vaults.
+    /// By what the key stores keep the least level of this program's vault, outside of its home; nil where that is not
+    /// kept, because the program may have any number of vaults.
     package var profile: FloorProfile?
-    /// Whether this process only opens: a vault is not made, its level does not change, and what an interrupted change left is the
-    /// app's own to clear away.
+    /// Whether this process only opens: a vault is not made, its level does not change, and what an interrupted change
+    /// left is the app's own to clear away.
     package var opensOnly = false
     /// Starts work that nobody waits for; without a thread it is left out.
     package var inBackground: @Sendable (@escaping @Sendable () -> Void) -> Void = { _ = DetachedThread.start($0) }

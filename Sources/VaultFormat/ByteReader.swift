@@ -76,8 +76,8 @@ extension RawSpan {
 }
 
 extension RawSpan {
-    /// A little-endian integer that is known to be there, because the length was checked or is the type's: a key, nonce or id
-    /// that is too short ends the process, and is never filled with zeros.
+    /// A little-endian integer that is known to be there, because the length was checked or is the type's: a key, nonce
+    /// or id that is too short ends the process, and is never filled with zeros.
     @inlinable
     package func present<T: FixedWidthInteger & BitwiseCopyable>(at offset: Int, as type: T.Type) -> T {
         guard let value = integer(at: offset, as: type) else { preconditionFailure("bytes are missing") }

@@ -26,8 +26,8 @@ package struct DerivationLimits: Sendable, Hashable {
     /// One pass over 64 KiB is enough: for tests, whose time the derivation would take.
     package static let forTests = DerivationLimits(passes: 1...64, memoryKiB: 64...2 << 20)
 
-    /// What this executable uses. Only the builds of `make test` define the condition (checked by scripts/check-layout), and
-    /// what they write ``shipped`` refuses.
+    /// What this executable uses. Only the builds of `make test` define the condition (checked by
+    /// scripts/check-layout), and what they write ``shipped`` refuses.
     package static let standard: DerivationLimits = {
         #if HOLDFAST_TEST_COSTS
         forTests

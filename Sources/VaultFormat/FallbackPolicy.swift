@@ -118,12 +118,12 @@ extension FallbackPolicy {
 }
 
 extension FallbackPolicy {
-    /// No step: of a vault at the level ``VaultLevel/device``, which asks nobody. Nobody sets it by itself: it comes and goes
-    /// with the level.
+    /// No step: of a vault at the level ``VaultLevel/device``, which asks nobody. Nobody sets it by itself: it comes
+    /// and goes with the level.
     package static let nobody = FallbackPolicy(known: [])
 
-    /// The device's owner, confirmed by the system: a finger or a face, then the device's passcode. The phrase where neither
-    /// can be asked for.
+    /// The device's owner, confirmed by the system: a finger or a face, then the device's passcode. The phrase where
+    /// neither can be asked for.
     package static let owner = FallbackPolicy(known: [
         Rule(.biometrics, assurance: .none),
         Rule(.devicePasscode, assurance: .none, when: noMatch),

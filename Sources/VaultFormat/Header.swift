@@ -1,7 +1,8 @@
 /// The header of a vault: everything needed to open it, authenticated as a whole.
 ///
-/// One copy is ``copySize`` bytes. The last 32 are an unkeyed BLAKE3 checksum over all before it (damage is found before
-/// an attempt is spent), the 32 before that a MAC under a key from the master key. Pure: the caller brings the hash.
+/// One copy is ``copySize`` bytes. The last 32 are an unkeyed BLAKE3 checksum over all before it (damage is found
+/// before an attempt is spent), the 32 before that a MAC under a key from the master key. Pure: the caller brings the
+/// hash.
 package struct Header: Sendable, Hashable {
     package static let magic = Array("HOLDFAST".utf8)
     package static let formatVersion: UInt32 = 1
@@ -42,7 +43,8 @@ package struct Header: Sendable, Hashable {
     /// A digest of the home's wipe key; hardware deletes what was made for this home only with that key. Zeros where
     /// there is none yet.
     package var home: [UInt8] = [UInt8](repeating: 0, count: homeSize)
-    /// Nonce (12 bytes), the encrypted wipe key and tag, for a home that has lost the file. Zeros where there is none yet.
+    /// Nonce (12 bytes), the encrypted wipe key and tag, for a home that has lost the file. Zeros where there is none
+    /// yet.
     package var sealedWipeKey: [UInt8] = [UInt8](repeating: 0, count: sealedWipeKeySize)
     package var mac: [UInt8] = [UInt8](repeating: 0, count: macSize)
 

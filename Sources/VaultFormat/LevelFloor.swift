@@ -39,8 +39,8 @@ package struct LevelFloor: RememberedFloor {
     }
 }
 
-/// That a vault destroys itself, and after how many wrong passcodes at least: a header that says so by itself, or earlier, is not
-/// believed. No secret.
+/// That a vault destroys itself, and after how many wrong passcodes at least: a header that says so by itself, or
+/// earlier, is not believed. No secret.
 package struct DestructionFloor: RememberedFloor {
     package let vault: VaultID
     package let limit: Int

@@ -1,7 +1,7 @@
 /// Sizes and names of the security log (constructions.md 8).
 ///
-/// A segment is a front and then entries, each in a slot of the same size, so that nothing can be told from sizes and an
-/// entry's place follows from its index.
+/// A segment is a front and then entries, each in a slot of the same size, so that nothing can be told from sizes and
+/// an entry's place follows from its index.
 package enum LogFormat {
     /// Bytes of a front and of an entry.
     package static let slotSize = 192

@@ -29,8 +29,8 @@ package enum UnprovenEvent: UInt8, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether the attempt ledger bounds how often it comes: then each has an entry, whatever the state says of the run.
-    /// The state is proved by nothing while the vault is locked.
+    /// Whether the attempt ledger bounds how often it comes: then each has an entry, whatever the state says of the
+    /// run. The state is proved by nothing while the vault is locked.
     package var isBounded: Bool { self == .refused || self == .biometricFailed }
 
     /// Whether it costs nothing to cause it again: told once, and then only after something else.
@@ -39,8 +39,9 @@ package enum UnprovenEvent: UInt8, Sendable, Hashable, CaseIterable {
 
 /// Events of ``UnprovenEvent`` with nothing else between them.
 ///
-/// The first sixteen have an entry each, then only those whose number is a power of two, and those that the ledger bounds: so
-/// at most half of a longer run is told by the state alone, and ends in an entry as soon as something else is written.
+/// The first sixteen have an entry each, then only those whose number is a power of two, and those that the ledger
+/// bounds: so at most half of a longer run is told by the state alone, and ends in an entry as soon as something else
+/// is written.
 package struct LogRun: Sendable, Hashable {
     static let eachUpTo: UInt32 = 16
 

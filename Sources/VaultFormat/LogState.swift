@@ -1,8 +1,8 @@
-/// One sector of `log.state`: which entry comes next, the key that will prove it, and the public key that it will be sealed
-/// to.
+/// One sector of `log.state`: which entry comes next, the key that will prove it, and the public key that it will be
+/// sealed to.
 ///
-/// The fields lie within 512 bytes, which a disk writes as a whole, in pages of their own. The key's place is left to the
-/// caller, so that it never leaves locked memory.
+/// The fields lie within 512 bytes, which a disk writes as a whole, in pages of their own. The key's place is left to
+/// the caller, so that it never leaves locked memory.
 package struct LogState: Sendable, Hashable {
     package static let size = 512
     /// Where the two sectors begin.

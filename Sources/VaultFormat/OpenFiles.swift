@@ -78,8 +78,9 @@ package enum OpenKeyFile {
 /// The vault's public key beside the header: 160 bytes.
 ///
 /// Layout: magic `HFOPENPK`, version (32 bit), vault id (16), epoch (32 bit), compressed point (33), three zero bytes,
-/// tag (32), zeros, BLAKE3 (32) over all before. The tag is keyed from the private key's seed, so that an unlocked vault
-/// knows its own file again without any work on the curve; a locked one can check the BLAKE3 only, as can a forger.
+/// tag (32), zeros, BLAKE3 (32) over all before. The tag is keyed from the private key's seed, so that an unlocked
+/// vault knows its own file again without any work on the curve; a locked one can check the BLAKE3 only, as can a
+/// forger.
 package struct OpenPublicKeyFile: Sendable, Hashable {
     package static let size = 160
     package static let tagSize = 32

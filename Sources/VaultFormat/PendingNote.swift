@@ -1,7 +1,7 @@
 /// `hardware.pending`: what lies in hardware and key stores while the header changes from one to another. No secret.
 ///
-/// The file is covered by tags under keys of the two headers' master keys; ``PendingDecision`` says what follows from it. Pure:
-/// the caller brings the tags.
+/// The file is covered by tags under keys of the two headers' master keys; ``PendingDecision`` says what follows from
+/// it. Pure: the caller brings the tags.
 package struct PendingNote: Sendable, Hashable {
     /// A share of a counted slot in a chip.
     package struct ChipShare: Sendable, Hashable {
@@ -161,11 +161,11 @@ package struct PendingNote: Sendable, Hashable {
     }
 }
 
-/// What follows from a note once the header's MAC is known: the move that it was written for did not happen and is undone, or
-/// it happened and is finished. Either way exactly the shares of the header that is there stay.
+/// What follows from a note once the header's MAC is known: the move that it was written for did not happen and is
+/// undone, or it happened and is finished. Either way exactly the shares of the header that is there stay.
 ///
-/// Each of the two headers honours only the tag under its own master key, and takes only what the *other* one had: so a note
-/// and a header that were put back together revoke nothing that the present header opens with.
+/// Each of the two headers honours only the tag under its own master key, and takes only what the *other* one had: so a
+/// note and a header that were put back together revoke nothing that the present header opens with.
 package enum PendingDecision: Sendable, Hashable {
     /// The header is the one before: what was to come is revoked.
     case undo([ShareItem])

@@ -8,8 +8,8 @@ package enum SealedRecord {
     /// What sealing adds to a plaintext.
     @inlinable package static var overhead: Int { boxOffset + tagSize }
 
-    /// Authenticated data: vault id, epoch, lookup key, format version. The lookup key is a keyed hash of collection and
-    /// name and so binds both.
+    /// Authenticated data: vault id, epoch, lookup key, format version. The lookup key is a keyed hash of collection
+    /// and name and so binds both.
     package static let authenticatedSize = 16 + 4 + lookupKeySize + 4
     @inlinable package static var lookupKeySize: Int { 32 }
 
@@ -53,8 +53,8 @@ package struct RecordFields: Sendable, Hashable {
         case open = 1
     }
 
-    /// What the content is. It is told here, inside of what the tag covers, and never by how the content begins: a plain value
-    /// may begin with anything.
+    /// What the content is. It is told here, inside of what the tag covers, and never by how the content begins: a
+    /// plain value may begin with anything.
     package enum Form: UInt8, Sendable, Hashable {
         /// Bytes that mean nothing to us.
         case value = 0

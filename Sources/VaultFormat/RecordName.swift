@@ -35,7 +35,7 @@ package struct RecordName: Sendable, Hashable {
 }
 
 /// A folder: what stands in front of the names of its entries as they are written. It is the first part, which is a
-/// collection or the beginning of a name of before, and maybe more of them.
+/// collection or the beginning of a name from an earlier version, and maybe more of them.
 package struct EntryFolder: Sendable, Hashable {
     package let first: String
     /// What follows the slash behind that; empty for all of it.

@@ -50,7 +50,7 @@ package enum SecurityEvent: Sendable, Hashable {
     case levelContradicted
     /// What the key store said the vault is at least was not so, and the user confirmed it; the level it said.
     case floorReplaced(LogFloor, was: VaultLevel)
-    /// So many records were under keys of before and did not fit; they were set aside.
+    /// So many records were under earlier keys and did not fit; they were set aside.
     case recordsSetAside(count: UInt32)
 
     /// Self-destruct, or its countdown, was turned on or off.

@@ -41,7 +41,8 @@ package struct ShareItem: Sendable, Hashable {
     package enum Place: Sendable, Hashable {
         /// In a TPM.
         case index(Index)
-        /// In another store, by its name; and what implements that store, so that another one is not asked in its place.
+        /// In another store, by its name; and what implements that store, so that another one is not asked in its
+        /// place.
         case named(KeyStoreKind, backend: String)
         /// Nowhere but in this process: an object that only the TPM opens that sealed it. No file has such a place.
         case sealed([UInt8])
@@ -122,7 +123,7 @@ package enum KeyStoreKind: UInt8, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether the store itself asks for the device's owner before it gives a share. Elsewhere only our own process stands in
-    /// front of it.
+    /// Whether the store itself asks for the device's owner before it gives a share. Elsewhere only our own process
+    /// stands in front of it.
     package var asksItsOwner: Bool { self == .keychain }
 }

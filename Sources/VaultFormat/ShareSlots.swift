@@ -22,8 +22,8 @@ package struct DeviceSlotData: Sendable, Hashable {
     }
 }
 
-/// What a kept slot of kind 3, `deviceOwner`, carries: where the first share rests, the second share itself, and what was
-/// enrolled. Anyone who reads the header has the second share: the slot is a yes or no in front of a stored key.
+/// What a kept slot of kind 3, `deviceOwner`, carries: where the first share rests, the second share itself, and what
+/// was enrolled. Anyone who reads the header has the second share: the slot is a yes or no in front of a stored key.
 package struct OwnerSlotData: Sendable, Hashable {
     static let version: UInt8 = 1
     package static let secretSize = 32

@@ -1,4 +1,5 @@
-// The ways to unlock, each said once: a slot, an entry of the log, a request to the agent and a prompt carry these values.
+// The ways to unlock, each said once: a slot, an entry of the log, a request to the agent and a prompt carry these
+// values.
 
 /// A secret that the user enters to unlock a vault. Each opens a slot of its own, of which a vault has one at most.
 public enum UnlockSecret: UInt8, Sendable, Hashable, CaseIterable {

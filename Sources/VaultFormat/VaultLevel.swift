@@ -34,8 +34,8 @@ extension Header {
         return isWeakest ? .owner : .secret
     }
 
-    /// Whether the slots and the rules contradict each other: a slot that opens for nobody, and a lock that is to ask. Nothing
-    /// of ours writes that, and it opens nothing to the app until the level is raised or the lock is given up.
+    /// Whether the slots and the rules contradict each other: a slot that opens for nobody, and a lock that is to ask.
+    /// Nothing of ours writes that, and it opens nothing to the app until the level is raised or the lock is given up.
     package var contradictsItself: Bool { deviceSlot != nil && policy.isLockEnabled }
 
     /// The slot that opens with a share of the key store alone, if there is one.
@@ -45,7 +45,8 @@ extension Header {
 }
 
 extension Slot {
-    /// The key store that has this slot's share; nil for slots whose share a chip counts for, and for those without one.
+    /// The key store that has this slot's share; nil for slots whose share a chip counts for, and for those without
+    /// one.
     package var store: KeyStoreKind? {
         guard kind == .device || kind == .deviceOwner, hardwareName.count == 1 else { return nil }
         return KeyStoreKind(rawValue: hardwareName[0])

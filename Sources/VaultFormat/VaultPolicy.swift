@@ -47,14 +47,15 @@ public struct VaultPolicy: Sendable, Hashable {
 }
 
 extension VaultPolicy {
-    /// How long to wait after failure 1, 2, 3 ...; the last one repeats. Whole seconds, rounded up, at most one hour each.
+    /// How long to wait after failure 1, 2, 3 ...; the last one repeats. Whole seconds, rounded up, at most one hour
+    /// each.
     public var attemptDelays: [Duration] {
         get { delays.map { .seconds($0) } }
         set { delays = newValue.map(VaultPolicy.seconds) }
     }
 
-    /// The time between asking for a change of ``selfDestruct`` and the change: whole seconds, rounded up, 30 seconds to one
-    /// day.
+    /// The time between asking for a change of ``selfDestruct`` and the change: whole seconds, rounded up, 30 seconds
+    /// to one day.
     public var countdown: Duration {
         get { .seconds(selfDestructCountdown) }
         set { selfDestructCountdown = VaultPolicy.seconds(newValue) }

@@ -17,8 +17,8 @@ package enum WipeCause: UInt8, Sendable, Hashable, CaseIterable {
 /// What lies in the place of each header copy once a wipe has begun: it takes the slots' place, and tells every later
 /// start that the wipe must be finished. As long as a copy, so that nothing of the copy is left.
 ///
-/// Its tag is made with the home's wipe key, which lies in a file of its own: the header's own keys are gone by then, and a
-/// wipe by the rules has never had them.
+/// Its tag is made with the home's wipe key, which lies in a file of its own: the header's own keys are gone by then,
+/// and a wipe by the rules has never had them.
 package struct WipeMark: Sendable, Hashable {
     package static let magic = Array("HFERASED".utf8)
     package static let version: UInt32 = 1

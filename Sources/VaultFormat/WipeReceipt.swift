@@ -19,7 +19,7 @@ package struct WipeReceipt: Sendable, Hashable {
     package let begun: UInt64
     /// The same, when all targets had been looked at.
     package let ended: UInt64
-    /// Every target and what became of it, in the order of erasing.
+    /// Every target and its outcome, in the order of erasing.
     package let items: [WipeItem]
     /// Names in the folder that are not the vault's; left alone.
     package let strangers: UInt32

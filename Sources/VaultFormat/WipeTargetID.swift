@@ -64,11 +64,11 @@ package enum WipeResult: UInt8, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// One target and what became of it.
+/// One target and its outcome.
 package struct WipeItem: Sendable, Hashable {
     /// Which target.
     package let target: WipeTargetID
-    /// What became of it.
+    /// Its outcome.
     package var result: WipeResult
     /// How many files, or whatever an app counts, were erased.
     package var count: UInt32

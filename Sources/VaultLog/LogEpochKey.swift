@@ -46,7 +46,8 @@ package final class LogEpochKey: Sendable {
 /// Log keys by epoch, newest first.
 package struct LogKeys: Sendable {
     private let all: [LogEpochKey]
-    /// Whether the log may not have gone over to the newest key yet: a rekey is unfinished, and nothing says that it has.
+    /// Whether the log may not have gone over to the newest key yet: a rekey is unfinished, and nothing says that it
+    /// has.
     let areChanging: Bool
 
     /// - Parameters:

@@ -28,9 +28,11 @@ package enum LogSegment {
         return try file.read(Int(min(file.status().size, UInt64(largestFile))), at: 0)
     }
 
-    /// Writes a new segment with its first entry and puts it in the place of the present one, which becomes the previous.
+    /// Writes a new segment with its first entry and puts it in the place of the present one, which becomes the
+    /// previous.
     ///
-    /// A kill leaves the present one, or none and the whole new one beside it (taken up by ``resume(in:)``), or the new.
+    /// A kill leaves the present one, or none and the whole new one beside it (taken up by ``resume(in:)``), or the
+    /// new.
     static func replace(in home: HomeDirectory, front: LogFront, slot: [UInt8]) throws(VaultError) {
         try prepare(in: home, front: front, slot: slot)
         try putInPlace(in: home)
@@ -57,8 +59,8 @@ package enum LogSegment {
         try home.synchronize()
     }
 
-    /// Ends a replacement that was cut short: between its two renames, or before them, when the state is already that of
-    /// the segment that was prepared.
+    /// Ends a replacement that was cut short: between its two renames, or before them, when the state is already that
+    /// of the segment that was prepared.
     static func resume(in home: HomeDirectory, for state: LogState) throws(VaultError) {
         guard home.exists(newName) else { return }
         guard home.exists(name) else { return try putInPlace(in: home) }

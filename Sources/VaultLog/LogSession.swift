@@ -23,7 +23,7 @@ struct LogSession: ~Copyable {
     private(set) var stateFailure: VaultError?
 
     /// Opens the log for appending.
-    /// - Throws: `damaged` when there is no state to go on from.
+    /// - Throws: `damaged` when there is no state to continue from.
     init(_ file: LogStateFile, in home: HomeDirectory, bootID: [UInt8]) throws(VaultError) {
         guard let state = file.state, let recipient = state.recipient, let key = file.takeKey() else { throw .logLost }
         self.recipient = recipient
@@ -46,7 +46,8 @@ struct LogSession: ~Copyable {
         self.file = file
         self.home = home
         bootID = moment.bootID
-        // Whole on the disk before the state is of it, and in its place after that: a kill in between is made up for.
+        // Whole on the disk before the state is of it, and in its place after that: the next start completes what a
+        // kill in between left.
         let slot = try seal(event, at: moment)
         let front = LogFront(vault: vault, chain: chain, first: 0, epoch: recipient.epoch)
         try LogSegment.prepare(in: home, front: front, slot: slot)

@@ -54,7 +54,7 @@ package final class SecurityLog: Sendable {
 
     // MARK: appending
 
-    /// What makes a new chain where there is none to go on with.
+    /// What makes a new chain where there is none to continue.
     package struct Begin {
         /// The vault's log keys, made when they are needed.
         let keys: () throws(VaultError) -> LogKeys

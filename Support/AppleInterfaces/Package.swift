@@ -1,6 +1,6 @@
 // swift-tools-version: 6.3
-// Stand-ins for Apple's frameworks, written from Apple's public documentation, so that Apple code is compiled and run on
-// Linux. Never part of the product: the root manifest names this package only under HOLDFAST_CHECK_APPLE. The strict
+// Stand-ins for Apple's frameworks, written from Apple's public documentation, so that Apple code is compiled and run
+// on Linux. Never part of the product: the root manifest names this package only under HOLDFAST_CHECK_APPLE. The strict
 // stand-in for SwiftUI is compiled by scripts/check-apple itself, once with UIKit and once without.
 import PackageDescription
 

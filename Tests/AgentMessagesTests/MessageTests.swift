@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 import VaultFormat
 
-/// Every message there and back, and everything that is none.
+/// Every message there and back, and everything that is not one.
 @Suite(.seeded) struct MessageTests {
     /// A message that is added is forgotten nowhere.
     @Test func `every request has an example here`() {
@@ -263,7 +263,7 @@ import VaultFormat
     @Test func fieldsOutsideTheirRangeAreRefused() throws {
         let bad: [(UInt8, [UInt8])] = [
             (3, [4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 65]),  // a factor that there is not
-            (3, [1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 65]),  // a flag that is none
+            (3, [1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 0, 65]),  // an invalid flag
             (3, [1, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 65]),  // a time behind no flag
             (3, [1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 65]),  // no time at all
             (3, [1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]),  // no secret

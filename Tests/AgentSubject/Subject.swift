@@ -8,12 +8,13 @@ import SecretMemory
 import Synchronization
 import VaultCore
 
-/// An agent with cheap key derivation whose clock is moved by the test: eight bytes on standard input, little-endian, are
-/// milliseconds that passed. It ends with its input, so that no test leaves one behind.
+/// An agent with cheap key derivation whose clock is moved by the test: eight bytes on standard input, little-endian,
+/// are milliseconds that passed. It ends with its input, so that no test leaves one behind.
 ///
 /// The parts of a machine are named by the environment, of this program alone: SUBJECT_BUS, SUBJECT_PAM, SUBJECT_USER,
-/// SUBJECT_TPM, SUBJECT_PINENTRY, SUBJECT_SHARES (a file for shares); LISTEN_FDS as a service manager sets it; SUBJECT_PROMPT_PATIENCE and SUBJECT_FOLDER_PATIENCE are in milliseconds. SUBJECT_LOCKED_PAGES=1 goes without memory that the kernel hides, SUBJECT_TRACED=1 lets the test look at the
-/// process.
+/// SUBJECT_TPM, SUBJECT_PINENTRY, SUBJECT_SHARES (a file for shares); LISTEN_FDS as a service manager sets it;
+/// SUBJECT_PROMPT_PATIENCE and SUBJECT_FOLDER_PATIENCE are in milliseconds. SUBJECT_LOCKED_PAGES=1 goes without memory
+/// that the kernel hides, SUBJECT_TRACED=1 lets the test look at the process.
 ///
 /// Usage: AgentSubject HOME RUNTIME|- IDLE|- TIMEOUT|- PATIENCE. Standard output: `ready`, or the code of an error.
 @main enum Subject {

@@ -5,8 +5,8 @@ import Testing
 import VaultCore
 import VaultFormat
 
-/// Walks long random orders of unlocks, locks, requests and clock jumps: whatever came before, the next unlock with the right secret opens,
-/// and what was shut stays shut until then.
+/// Walks long random orders of unlocks, locks, requests and clock jumps: whatever came before, the next unlock with the
+/// right secret opens, and what was shut stays shut until then.
 @Suite(.seeded) struct AgentLockExplorerTests {
     private struct World {
         var lock = AgentLock(limits: .standard)

@@ -64,7 +64,7 @@ import VaultStorage
         }
         #expect(try agent.status().connections == 41)
         #expect(try agent.get("name") == [1])
-        // One that goes on is served.
+        // One that continues is served.
         let last = slow[0]
         for byte in whole[1...] { last.send([byte]) }
         #expect(try last.receive() == .piece(0..<1))

@@ -24,7 +24,7 @@ extension Scratch {
 }
 
 extension TestAgent {
-    /// What came of a confirmation: `open`, or the code of an error.
+    /// The outcome of a confirmation: `open`, or the code of an error.
     func confirm(
         _ step: OwnerStep, show: @escaping (OwnerGuidance) throws -> Void = { _ in },
         answer: @escaping (OwnerPrompt) throws -> String? = { _ in nil }

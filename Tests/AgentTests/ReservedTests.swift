@@ -6,7 +6,8 @@ import Testing
 import VaultCore
 import VaultStorage
 
-/// What of the vault is not the user's: no program that speaks to the agent reads it, writes it or learns that it is there.
+/// What of the vault is not the user's: no program that speaks to the agent reads it, writes it or learns that it is
+/// there.
 @Suite struct ReservedTests {
     @Test func theIdentitysSecretsDoNotLeaveTheAgent() throws {
         let scratch = try Scratch()

@@ -10,9 +10,9 @@ import MemorySearch
 import SecretMemory
 import VaultCore
 
-/// An app with the app lock, whose memory a test looks through. It does what it is told on standard input, one thing at a
-/// time: a letter, how many bytes follow (16 bits, little-endian), and those bytes, which go into locked memory at once.
-/// It says `.` when it is done, or `!` and why it is not.
+/// An app with the app lock, whose memory a test looks through. It does what it is told on standard input, one thing at
+/// a time: a letter, how many bytes follow (16 bits, little-endian), and those bytes, which go into locked memory at
+/// once. It says `.` when it is done, or `!` and why it is not.
 ///
 /// Usage: AppSubject HOME. SUBJECT_LOCKED_PAGES=1 goes without memory that the kernel hides.
 @main enum Subject {
@@ -52,8 +52,9 @@ import VaultCore
         }
     }
 
-    /// Stores an item, changes it, finds it by what is no secret, computes its code, and moves it to the trash. The order has five values
-    /// with a space between two: password, user name, notes, the next password and the key of codes in base 32.
+    /// Stores an item, changes it, finds it by what is no secret, computes its code, and moves it to the trash. The
+    /// order has five values with a space between two: password, user name, notes, the next password and the key of
+    /// codes in base 32.
     private static func useItem(_ values: borrowing SecretBytes, _ vault: Vault) throws {
         let parts: [Range<Int>] = values.withBytes { bytes in
             var parts = [0..<0]

@@ -12,7 +12,8 @@ extension AppleBackends {
         let device = ScriptedDevice.current
         init() { device.reset() }
 
-        /// Every code that LocalAuthentication is documented to have, one that it has on Macs alone, and one from nowhere.
+        /// Every code that LocalAuthentication is documented to have, one that it has on Macs alone, and one from
+        /// nowhere.
         static let codes: [(code: Int, came: Came)] = [
             (-1, .refused), (-2, .cancelled), (-3, .cancelled),
             (-4, .impossible(.busy("the system ended the prompt"))),

@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    /// A program of before knew no sessions of a single device: it refuses such a row, and reads every other one.
+    /// An earlier program knew no sessions of a single device: it refuses such a row, and reads every other one.
     @Test func `a row has the first version, unless it says what that could not`() throws {
         var account = try sample(devices: 3, former: 1)
         let before = AccountCoding.encode(account)

@@ -39,7 +39,7 @@ import Testing
         let (rotation, rotated) = try account.device.rotation()
         #expect(try server.send(RotateDevice.self, rotation) == nil)
         account.device = rotated
-        // Its sessions of before have ended for good, and new ones begin.
+        // Its earlier sessions have ended for good, and new ones begin.
         #expect(try server.refresh(session).1 == .invalidDevice)
         server.clock.advance(seconds: 1)
         _ = try TestSession(account.device, on: server)
@@ -64,7 +64,8 @@ import Testing
         }
     }
 
-    /// The other devices, and what the device opens later, are not touched; application servers hear of it through Redis.
+    /// The other devices, and what the device opens later, are not touched; application servers hear of it through
+    /// Redis.
     @Test(arguments: StoreKind.allCases)
     func `an operator ends the sessions of one device`(_ kind: StoreKind) throws {
         let fixture = try StoreFixture(kind)

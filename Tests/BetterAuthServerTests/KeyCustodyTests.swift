@@ -91,7 +91,7 @@ import Testing
         for _ in 0..<here { try Self.rotate(one) }
         for _ in 0..<there { try Self.rotate(other) }
         #expect(one.examine() == nil)
-        // Both while it runs and at a start; the first one goes on.
+        // Both while it runs and at a start; the first one continues.
         let said = try #require(other.examine())
         #expect(said.contains(there < here ? "earlier copy" : "other keys"))
         #expect(throws: KeyCustody.Problem.self) { try Self.custody(copy, store, false) }

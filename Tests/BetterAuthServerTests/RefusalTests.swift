@@ -18,7 +18,7 @@ import Testing
         let (asOwner, _) = try stranger.linking(accomplice.container())
         #expect(try server.send(LinkDevice.self, asOwner) == .invalidHash)
         #expect(try server.send(RotateDevice.self, accomplice.rotation().0) == .invalidDevice)
-        // Nothing moved: the owner goes on.
+        // Nothing moved: the owner continues.
         #expect(try server.send(RotateDevice.self, account.device.rotation().0) == nil)
     }
 

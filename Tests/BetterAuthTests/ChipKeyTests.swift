@@ -117,7 +117,8 @@ struct ChipKeyTests {
         try expectEmptyChip("after all that")
     }
 
-    /// Another machine, a chip that is away, an authorisation that is not the key's: nothing is signed and nothing changes.
+    /// Another machine, a chip that is away, an authorisation that is not the key's: nothing is signed and nothing
+    /// changes.
     @Test func noOtherChipSigns() async throws {
         let world = try World(seed: 4, deviceKeys: keys())
         let store = SimulatedStore()

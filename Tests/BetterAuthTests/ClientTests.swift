@@ -111,7 +111,7 @@ func code(_ body: () async throws -> Void) async -> IdentityError.Code? {
         try await laptop.unlink(joined)
         #expect(try await laptop.credentials().state == .ready)
         #expect(try world.store.account(account.identity)?.device(joined) == nil)
-        // A device that is gone already: the server may say what it likes, the chain goes on.
+        // A device that is gone already: the server may say what it likes, the chain continues.
         _ = await code { try await phone.unlink(joined) }
         try await phone.rotate()
     }

@@ -148,7 +148,7 @@ final class HostileLife {
         }
     }
 
-    /// While one path is shut, everything else goes on.
+    /// While one path is shut, everything else continues.
     func checkTheRest(_ comment: Comment) async throws {
         guard try isHere, !step.isSession else { return }
         await expectSuccess("opening a session beside it; \(comment)") { _ = try await client.openSession() }

@@ -6,9 +6,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Thousands of lives of a device on a network that drops, duplicates, delays and reorders, against the real server, with
-/// either side killed at any point. In the end the network is whole again, and then the device must be able to sign with
-/// a key that the server accepts.
+/// Thousands of lives of a device on a network that drops, duplicates, delays and reorders, against the real server,
+/// with either side killed at any point. In the end the network is whole again, and then the device must be able to
+/// sign with a key that the server accepts.
 @Suite(.seeded) struct SimulationTests {
     private static let runs: UInt64 = TestRun.isSoak ? 4000 : 60
 
@@ -82,7 +82,7 @@ import Testing
         Derivations.standard.recoveryHash(of: key.publicKey)
     }
 
-    /// Whatever comes of it; a process that died is started again.
+    /// Whatever the outcome; a process that died is started again.
     private static func attempt(
         _ device: inout SimulatedDevice, _ body: (BetterAuthClient) async throws -> Void
     ) async {

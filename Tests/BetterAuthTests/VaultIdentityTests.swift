@@ -9,7 +9,8 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// An identity in a real vault, against the real server logic: what needs its owner, and for which server its keys sign.
+/// An identity in a real vault, against the real server logic: what needs its owner, and for which server its keys
+/// sign.
 @Suite struct VaultIdentityTests {
     private let folder = NSTemporaryDirectory() + "holdfast-identity-\(UUID().uuidString.prefix(8))"
     private let world: World
@@ -68,7 +69,7 @@ import Testing
         #expect(try await identity.status().state == .ready)
     }
 
-    /// Too old, or of before a lock: nothing is sent.
+    /// Too old, earlier or a lock: nothing is sent.
     @Test func aProofThatIsOverAllowsNothing() async throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let sent = Mutex(0)
@@ -99,8 +100,8 @@ import Testing
         return proof
     }
 
-    /// Who may name any server could take a rotation and give it to the real one as the end of the account: the bytes are
-    /// the same and the path is not signed. The attack, and that it does not come so far.
+    /// Who may name any server could take a rotation and give it to the real one as the end of the account: the bytes
+    /// are the same and the path is not signed. The attack, and that it does not come so far.
     @Test func aRotationIsAsGoodAsADeletion() async throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let real = try identity()
@@ -164,7 +165,7 @@ import Testing
         let (old, new) = (try #require(before.account), try #require(after.account))
         let names = [old.current, old.next, new.current, new.next].map(\.publicKey)
         #expect(isDue && Set(names).count == 4)
-        // What the old ones hung on is forgotten, and the vault goes on.
+        // What the old ones hung on is forgotten, and the vault continues.
         let epoch = try vault.identityEpoch
         let error = #expect(throws: VaultError.self) {
             _ = try vault.identityAuthorisation(epoch: epoch - 1, key: [UInt8](repeating: 1, count: 16))

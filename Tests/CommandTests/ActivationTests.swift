@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// An agent that a service manager starts when somebody connects to one of its sockets. The manager is a script that does as
-/// systemd.socket(5) says: it keeps the sockets, and passes them to the agent that it starts for a client.
+/// An agent that a service manager starts when somebody connects to one of its sockets. The manager is a script that
+/// does as systemd.socket(5) says: it keeps the sockets, and passes them to the agent that it starts for a client.
 @Suite struct ActivationTests {
     /// Writes a line into `starts` for each agent, and its exit code into `ends`.
     private static let manager = #"""
@@ -32,7 +32,8 @@ import Testing
             note("ends", os.waitstatus_to_exitcode(os.waitpid(process, 0)[1]))
         """#
 
-    /// Runs a script of the shell beside the manager; `$M` is its process, which is ended with the script, and with it nothing else.
+    /// Runs a script of the shell beside the manager; `$M` is its process, which is ended with the script, and with it
+    /// nothing else.
     private func run(_ script: String, in sandbox: AgentSandbox) throws -> Sandbox.Result {
         _ = try sandbox.sandbox.file((Prepared.passcode + "\n").utf8, "passcode")
         _ = try sandbox.sandbox.file(Self.manager.utf8, "manager.py")

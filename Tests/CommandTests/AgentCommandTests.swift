@@ -339,7 +339,8 @@ import Testing
         #expect(try sandbox.run("get", "greeting", passcode: Prepared.passcode).text == Prepared.greeting)
     }
 
-    /// Nothing of its starter stays with it: no descriptor, no folder, no argument that says more than where the vault is.
+    /// Nothing of its starter stays with it: no descriptor, no folder, no argument that says more than where the vault
+    /// is.
     @Test func aStartedAgentKeepsNothingOfItsStarter() throws {
         let sandbox = try AgentSandbox()
         var ends: [Int32] = [-1, -1]

@@ -12,8 +12,8 @@ import Testing
         return try #require(UInt64(line.dropFirst(7).trimmingCharacters(in: .whitespaces), radix: 16)) & 0x7FFF_FFFF
     }
 
-    /// `nohup` leaves SIGHUP ignored, and a shell's `&` SIGINT; every process of a test would inherit that. Another signal, which
-    /// nobody uses here, stands for them.
+    /// `nohup` leaves SIGHUP ignored, and a shell's `&` SIGINT; every process of a test would inherit that. Another
+    /// signal, which nobody uses here, stands for them.
     @Test func `a process that a test starts ignores no signal, whatever the tests ignore`() throws {
         signal(SIGUSR2, SIG_IGN)
         defer { signal(SIGUSR2, SIG_DFL) }

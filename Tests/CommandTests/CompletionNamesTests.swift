@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// Names that a shell completes: folder by folder, quoted as the line is, and only what an open agent says. Real shells run the scripts.
+/// Names that a shell completes: folder by folder, quoted as the line is, and only what an open agent says. Real shells
+/// run the scripts.
 @Suite struct CompletionNamesTests {
     private func opened() throws -> AgentSandbox {
         let sandbox = try AgentSandbox()

@@ -57,7 +57,8 @@ import VaultCore
             "\(refused.errors)")
     }
 
-    /// The unit of the documents with a share in a file, as its comments say, and a program that shows what it was given.
+    /// The unit of the documents with a share in a file, as its comments say, and a program that shows what it was
+    /// given.
     @Test func `a service gets its secrets as the example says`() throws {
         let unit = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Docs/holdfast-service-example.service")
@@ -193,7 +194,8 @@ import VaultCore
         try climb(environment, store: "secretService")
     }
 
-    /// Each of these commands asks the keyring in the background whether it vouches for self-destruct, and waits for no answer.
+    /// Each of these commands asks the keyring in the background whether it vouches for self-destruct, and waits for no
+    /// answer.
     @Test(.enabled(if: SessionKeyring.isInstalled, "gnome-keyring or dbus-daemon is not installed"))
     func `a command that ends while the keyring is asked ends in order`() throws {
         let keyring = try SessionKeyring()

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What every release so far has left on a disk, read by this one (Docs/architecture.md 7). Each has a folder in Tests/Fixtures, made
-/// once by its own programs (scripts/make-fixtures).
+/// What every release so far has left on a disk, read by this one (Docs/architecture.md 7). Each has a folder in
+/// Tests/Fixtures, made once by its own programs (scripts/make-fixtures).
 @Suite struct FixtureTests {
     static let releases =
         (try? FileManager.default.contentsOfDirectory(atPath: folder.path).filter { !$0.hasPrefix(".") }.sorted()) ?? []

@@ -7,7 +7,7 @@ import VaultCore
 
 /// mv, cp and rm of folders, show of one, and vault adopt-names.
 @Suite struct FolderCommandTests {
-    /// A vault with two entries in `work`, one of before, and one elsewhere; open in an agent or not.
+    /// A vault with two entries in `work`, one from an earlier version, and one elsewhere; open in an agent or not.
     private final class Stage {
         let sandbox: AgentSandbox
         let hasAgent: Bool
@@ -130,7 +130,7 @@ import VaultCore
         let gone = try stage.run("show", "archive")
         #expect(
             gone.code == 6 && gone.errors.contains("'archive/' is a folder; holdfast list archive/"), "\(gone.errors)")
-        // The one of before is named where another one goes before it.
+        // The one from an earlier version is named where another one goes before it.
         try stage.sandbox.sandbox.store("twin", "archive/vpn")
         #expect(try run("get", "archive/vpn", then: "default/archive/vpn is another one.") == 0)
         #expect(try run("show", "default/archive/vpn", then: "entry    default/archive/vpn") == 0)

@@ -3,7 +3,8 @@ import Testing
 
 /// `holdfast git-credential`, asked by the real git in front of a server with passwords.
 @Suite struct GitCredentialTests {
-    /// Repositories behind basic authentication: one.git for ada, two.git for bob. The passwords are in the file `passwords`.
+    /// Repositories behind basic authentication: one.git for ada, two.git for bob. The passwords are in the file
+    /// `passwords`.
     private static let server = """
         import base64, functools, http.server, os, sys
         class Handler(http.server.SimpleHTTPRequestHandler):

@@ -25,7 +25,7 @@ import Testing
         #expect(same.output == help.output)
     }
 
-    /// Scripts of before have it; everybody else writes the collection in front of the name.
+    /// Earlier scripts have it; everybody else writes the collection in front of the name.
     @Test func `a collection of its own is shown only where it means what is below it`() throws {
         let shown = ["list", "find", "import", "export", "git-credential", "docker-credential"]
         for command in CommandTable.program.all.map(\.syntax) where command.option(named: "collection") != nil {

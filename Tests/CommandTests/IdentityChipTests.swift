@@ -58,7 +58,7 @@ struct IdentityChipTests {
         #expect(try phone.run("session", "open").code == 0)
         #expect(try phone.run("request", "/echo", #"{"a":1}"#).text == "{\"a\":1}\n")
 
-        // Without the chip nothing is signed that needs its key; a session goes on.
+        // Without the chip nothing is signed that needs its key; a session continues.
         phone.environment = ["HOLDFAST_TPM": "swtpm:path=/nowhere/tpm.sock"]
         let away = try phone.run("rotate")
         #expect(away.code == 1 && away.errors.contains("in a TPM that cannot be used now"), "\(away.errors)")

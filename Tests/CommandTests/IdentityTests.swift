@@ -10,8 +10,8 @@ import VaultCore
 import VaultFormat
 import VaultStorage
 
-/// The identity commands: the real binary, the real server logic, HTTP between them. The agent holds the vaults open, so
-/// that each command costs no key derivation.
+/// The identity commands: the real binary, the real server logic, HTTP between them. The agent holds the vaults open,
+/// so that each command costs no key derivation.
 @Suite struct IdentityTests {
     @Test func aLife() throws {
         let server = try AuthHTTPServer()
@@ -148,7 +148,8 @@ import VaultStorage
             // Whether there is an account, the server alone could tell, and no answer is known to be its own.
             #expect(try phone.status()["state"] as? String == "unconfirmed", "\(place)")
         }
-        // The chain does not know the server's key; it says something of it that is about another key; it is not the chain.
+        // The chain does not know the server's key; it says something of it that is about another key; it is not the
+        // chain.
         try expectRefused(create(keys.identity, "one"), "not endorsed")
         try keys.endorse(stranger, as: server.responseKey.publicKey)
         server.keys.withLock { [keys] in $0 = keys }
@@ -176,7 +177,7 @@ import VaultStorage
         #expect(unbelieved.code != 0 && unbelieved.errors.contains("key"), "\(unbelieved.errors)")
     }
 
-    /// The answer is lost; the next command finds out what became of it, and a refusal leaves everything in order.
+    /// The answer is lost; the next command finds out its outcome, and a refusal leaves everything in order.
     @Test func lostAnswers() throws {
         let server = try AuthHTTPServer()
         let phone = try IdentityDevice(server)
@@ -278,7 +279,8 @@ import VaultStorage
             try phone.sandbox.sandbox.start(
                 "identity", "change-recovery", on: terminal, environment: phone.sandbox.variables)
         }
-        // With the agent unlocked nothing is asked for before the words are shown; whoever turns away has changed nothing.
+        // With the agent unlocked nothing is asked for before the words are shown; whoever turns away has changed
+        // nothing.
         let given = try begin()
         try terminal.wait(for: "three words are then asked for: ")
         terminal.type("\u{4}")

@@ -6,8 +6,9 @@ import VaultFormat
 
 /// Questions on real terminals and with the real pinentry programs, and the commands for leases.
 @Suite struct LeaseCommandTests {
-    /// `ask.py COMMAND [WAIT TYPE]...` runs a shell command in a session with a terminal, types each text after what it waits for (or runs
-    /// it, behind `!`), and prints what came, without the change to another screen. WORD in a text is the word of the last question.
+    /// `ask.py COMMAND [WAIT TYPE]...` runs a shell command in a session with a terminal, types each text after what it
+    /// waits for (or runs it, behind `!`), and prints what came, without the change to another screen. WORD in a text
+    /// is the word of the last question.
     static let asking = #"""
         cat > ask.py <<'END'
         import os, pty, re, select, sys

@@ -85,7 +85,7 @@ import Testing
         #expect(rules["minima"] as? [String: String] == ["files": "hardwareBound"])
         #expect(Set(issues(rules)) == ["cancelUsesOpenCompartment", "stepBelowMinimum", "minimumOutOfReach"])
 
-        // What asks for more than the passcode proves is refused, the rest goes on.
+        // What asks for more than the passcode proves is refused, the rest continues.
         let get = try sandbox.run("get", "big", "--collection", "files", "--json", passcode: Prepared.passcode)
         #expect(get.code == 2, "get has no --json")
         let refused = try sandbox.run("get", "big", "--collection", "files", passcode: Prepared.passcode)

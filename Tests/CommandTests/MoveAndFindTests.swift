@@ -43,7 +43,8 @@ import Testing
         #expect(taken.code == 1 && taken.errors.contains("already an entry 'work/copy'"), "\(taken.errors)")
         #expect(try run("put", "work/copy", "--replace", input: "two").code == 0)
         #expect(try run("get", "copy", "--collection=work").text == "two")
-        // The first part is the collection; one of before, whose path is the same, is written whole as long as both are there.
+        // The first part is the collection; one from an earlier version, whose path is the same, is written whole as
+        // long as both are there.
         let beside = try run("put", "work/copy", "--collection=default", input: "three")
         #expect(beside.code == 1 && beside.errors.contains("already an entry 'work/copy'"), "\(beside.errors)")
         try sandbox.store("three", "work/copy")

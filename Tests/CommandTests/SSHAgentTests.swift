@@ -179,7 +179,8 @@ import Testing
         #expect(result.text == "14\n\(Prepared.greeting){14}\n", "\(result.text) \(result.errors)")
     }
 
-    /// Its output is on the terminal that ssh is in front of, so it could write over a question there and have it answered.
+    /// Its output is on the terminal that ssh is in front of, so it could write over a question there and have it
+    /// answered.
     @Test func `a host that the agent is forwarded to has nothing asked on the terminal that it writes on`() throws {
         let sandbox = try unlocked()
         let result = try run(
@@ -241,8 +242,8 @@ import Testing
             "\(result.text) \(result.errors)")
     }
 
-    /// A second server, `other`, and a key that is in the agent for certain hosts only: `bound user@host ...`. `onward` is run at the
-    /// first server and goes to the second one.
+    /// A second server, `other`, and a key that is in the agent for certain hosts only: `bound user@host ...`. `onward`
+    /// is run at the first server and goes to the second one.
     private static let destinations = """
         ssh-keygen -q -t ed25519 -N '' -C bound -f three; ssh-keygen -q -t ecdsa -b 256 -N '' -f host2
         cut -d' ' -f1,2 three.pub > authorized
@@ -335,7 +336,8 @@ import Testing
         #expect(result.text == "held\nheld\nheld after its time\nfree by its user\n", "\(result.text) \(result.errors)")
     }
 
-    /// An agent whose pinentry says no and notes each question; `sign` tells what came of a signature, here or at the first server.
+    /// An agent whose pinentry says no and notes each question; `sign` tells the outcome of a signature, here or at the
+    /// first server.
     private static let refusing =
         destinations + """
             cat > no <<END
@@ -394,7 +396,8 @@ import Testing
             "\(result.text) \(result.errors)")
     }
 
-    /// Who is on the other side of a forwarded connection would otherwise shut the agent, and spend the attempts to open it.
+    /// Who is on the other side of a forwarded connection would otherwise shut the agent, and spend the attempts to
+    /// open it.
     @Test func `a host neither locks the agent nor unlocks it`() throws {
         let sandbox = try unlocked()
         _ = try sandbox.sandbox.file(Self.client.utf8, "client.py")
@@ -508,8 +511,8 @@ import Testing
         let sandbox = try AgentSandbox()
         let agent = try Child(
             raw: ["agent", "--ssh"].map { Array($0.utf8) }, environment: sandbox.variables)
-        // A client that comes before it has claimed the home starts one of its own, which would be the agent then. The home is
-        // claimed before the sockets are made; from then on such an agent is refused.
+        // A client that comes before it has claimed the home starts one of its own, which would be the agent then. The
+        // home is claimed before the sockets are made; from then on such an agent is refused.
         let folder = sandbox.runtime + "/holdfast"
         let isThere = Patience.wait {
             !agent.isRunning

@@ -4,8 +4,8 @@ import RealParts
 import TestSupport
 import Testing
 
-/// The agent as the Secret Service, used by programs that nobody here wrote: secret-tool (libsecret), Python's secretstorage, and a
-/// client that sends what it should not.
+/// The agent as the Secret Service, used by programs that nobody here wrote: secret-tool (libsecret), Python's
+/// secretstorage, and a client that sends what it should not.
 @Suite struct SecretServiceTests {
     let bus: PrivateBus
     let sandbox: AgentSandbox
@@ -27,7 +27,8 @@ import Testing
             environment: sandbox.variables.merging(["HOLDFAST": Program.path]) { $1 }.merging(bus.environment) { $1 })
     }
 
-    /// Python with `call(path, interface, member, signature, arguments)`, which returns the name of an error as a text, and `create`.
+    /// Python with `call(path, interface, member, signature, arguments)`, which returns the name of an error as a text,
+    /// and `create`.
     static let client = """
         import dbus
         N, S, P = 'org.freedesktop.secrets', 'org.freedesktop.Secret.', '/org/freedesktop/secrets'

@@ -7,7 +7,8 @@ import Testing
 @testable import HoldfastTour
 import Holdfast
 
-/// Self-destruct, wipe and receipts through the real binary; what takes half a minute runs with a clock of the test's own.
+/// Self-destruct, wipe and receipts through the real binary; what takes half a minute runs with a clock of the test's
+/// own.
 @Suite struct SelfDestructTests {
     /// Jumps by some seconds each time it is looked at.
     final class JumpingClock: BootClock {

@@ -5,8 +5,8 @@ import SecretMemory
 import Testing
 import VaultFormat
 
-/// `status`, `doctor`, `list` and their like on a folder that somebody left, on a machine whose TPM holds a PIN's share of the
-/// vault that the folder is made after; and the end of a backup.
+/// `status`, `doctor`, `list` and their like on a folder that somebody left, on a machine whose TPM holds a PIN's share
+/// of the vault that the folder is made after; and the end of a backup.
 @Suite(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: strange folders are not looked at"))
 struct StrangeFolderCommandTests {
     private let chip: SoftwareTPM

@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Programs that run a command for a token, as Docs/programs.md 5 sets them up: Cargo and kubectl, against servers of the test's.
+/// Programs that run a command for a token, as Docs/programs.md 5 sets them up: Cargo and kubectl, against servers of
+/// the test's.
 @Suite struct TokenProgramTests {
     private static let real = ProcessInfo.processInfo.environment
 
@@ -25,7 +26,8 @@ import Testing
             return numbers.count >= 2 && (numbers[0], numbers[1]) >= (1, 74)
         } ?? false
 
-    /// A server that writes what it is asked, and with which `Authorization`, into the file `seen`. Its port is in the file `port`.
+    /// A server that writes what it is asked, and with which `Authorization`, into the file `seen`. Its port is in the
+    /// file `port`.
     private static let server = """
         import http.server, json, os, ssl, sys
         seen = open("seen", "w")

@@ -167,7 +167,8 @@ import Testing
         #expect(result.errors.contains("argument 2 is not valid UTF-8"))
     }
 
-    /// There is no way to write a secret on the command line or into the environment, and who tries does not get it echoed.
+    /// There is no way to write a secret on the command line or into the environment, and who tries does not get it
+    /// echoed.
     @Test func secretsAreNotTakenFromTheCommandLine() throws {
         for option in CommandTable.program.options where option.kind != nil && option.kind != .descriptor {
             let names = [

@@ -1,7 +1,8 @@
 import SystemCalls
 package import VaultCore
 
-/// A clock in a file, so that a test and its processes have the same time, and time passes only when one of them says so.
+/// A clock in a file, so that a test and its processes have the same time, and time passes only when one of them says
+/// so.
 package struct FileClock: BootClock {
     package let path: String
 

@@ -5,9 +5,9 @@ import VaultCore
 
 /// Writes to a vault whose database has changed bytes, again and again, and puts the good bytes back each time.
 ///
-/// The bytes change between the unlock and the first write: reading them may end the process, and is not what is looked at.
-/// An order is a line of `OFFSET MASK` pairs. Lines: `begin`, then `put CODE`, `replace CODE`, `delete CODE`, `batch CODE`,
-/// with `done` in place of a code, `verify intact|broken|CODE`, and `end`.
+/// The bytes change between the unlock and the first write: reading them may end the process, and is not what is looked
+/// at. An order is a line of `OFFSET MASK` pairs. Lines: `begin`, then `put CODE`, `replace CODE`, `delete CODE`,
+/// `batch CODE`, with `done` in place of a code, `verify intact|broken|CODE`, and `end`.
 enum FlippedWrites {
     static func run(_ home: String, _ clock: FileClock) throws {
         let file = unsafe open("\(home)/vault.mdb", O_RDWR | O_CLOEXEC)

@@ -77,10 +77,10 @@ package enum OpenWork {
 
 /// Reads a vault whose open compartment somebody wrote to, again and again.
 ///
-/// An order is a line `FILE OFFSET MASK` (a byte of the file is changed), `FILE size N` (it is cut or made longer), `FILE
-/// random SEED N` (replaced) or `FILE page A B` (page A becomes a copy of page B under its own number). Lines: `begin`,
-/// `locked CODE` for what failed while locked, `moved N unreadable N`, `item exact|different` for each that was taken in,
-/// `broken WHAT` for anything that must not be, `done`.
+/// An order is a line `FILE OFFSET MASK` (a byte of the file is changed), `FILE size N` (it is cut or made longer),
+/// `FILE random SEED N` (replaced) or `FILE page A B` (page A becomes a copy of page B under its own number). Lines:
+/// `begin`, `locked CODE` for what failed while locked, `moved N unreadable N`, `item exact|different` for each that
+/// was taken in, `broken WHAT` for anything that must not be, `done`.
 enum OpenGarbage {
     private static let files = ["open.mdb", "open.key", "open.pub"]
 

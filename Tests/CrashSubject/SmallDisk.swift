@@ -2,8 +2,8 @@ import VaultStorage
 import SystemCalls
 import VaultCore
 
-/// A vault on a disk of 2 MiB that fills up and becomes read-only. Runs in a mount namespace of its own, so the disk goes
-/// when the process does.
+/// A vault on a disk of 2 MiB that fills up and becomes read-only. Runs in a mount namespace of its own, so the disk
+/// goes when the process does.
 ///
 /// Lines: `held WHAT` or `broken WHAT: WHY`; `cannot mount` when it is not allowed to.
 package enum SmallDisk {

@@ -2,7 +2,8 @@ import VaultCore
 import VaultStorage
 import SystemCalls
 
-/// A process whose map of the database begins with hardly more than the database: what another one writes is soon beyond it.
+/// A process whose map of the database begins with hardly more than the database: what another one writes is soon
+/// beyond it.
 enum SmallMap {
     /// Orders: `write NUMBER`, `look`. Lines: `ready`; `wrote`, the number of records, or what went wrong.
     static func run(_ home: String, _ clock: FileClock) throws {

@@ -3,8 +3,8 @@ import VaultCore
 
 /// A vault in a process that may have little address space, as on a phone or under `ulimit -v`.
 enum SmallSpace {
-    /// Has as many megabytes more than the program has. Lines as of `write`, with `refused CODE` where a record did not fit, and
-    /// `held` or `broken` for what is read afterwards.
+    /// Has as many megabytes more than the program has. Lines as of `write`, with `refused CODE` where a record did not
+    /// fit, and `held` or `broken` for what is read afterwards.
     static func run(_ home: String, _ clock: FileClock, megabytes: Int) throws {
         let vault = try Vault.known(home, clock)
         try limit(to: addressSpace() + UInt64(megabytes) << 20)

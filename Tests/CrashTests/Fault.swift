@@ -15,7 +15,7 @@ enum Fault: String, CaseIterable, CustomTestStringConvertible {
 
     var testDescription: String { rawValue }
 
-    /// Whether the process goes on.
+    /// Whether the process continues.
     var isSurvived: Bool { errorNumber != nil }
 
     private var errorNumber: Int32? {

@@ -6,8 +6,8 @@ import Testing
 import VaultCore
 import VaultStorage
 
-/// Bytes of the database changed in turn. LMDB trusts its file, so each is read in a child process: were LMDB shown what was
-/// changed, that would end.
+/// Bytes of the database changed in turn. LMDB trusts its file, so each is read in a child process: were LMDB shown
+/// what was changed, that would end.
 @Suite(.seeded) struct FlippedDatabaseTests {
     /// LMDB's two pages of its own; they say which transaction was the last.
     private static let metaPages = 2 * 4_096
@@ -50,7 +50,8 @@ import VaultStorage
                 + "\(tally.refused) not opened, \(tally.takenBack) took the last transaction back")
     }
 
-    /// Every bit of what LMDB goes by before it comes to a record: its two first pages, and the pages that trees begin with.
+    /// Every bit of what LMDB goes by before it comes to a record: its two first pages, and the pages that trees begin
+    /// with.
     @Test func `a flipped bit where LMDB begins never ends the process`() throws {
         let home = try SmallHome()
         var generator = TestRun.generator("front")

@@ -6,8 +6,8 @@ import Testing
 import VaultCore
 import VaultStorage
 
-/// Bytes in the heads of the database's pages changed at random before a write. However they lie, LMDB must not come upon
-/// pages over which it writes to memory that is not its own, or gives up: no child ends by a signal.
+/// Bytes in the heads of the database's pages changed at random before a write. However they lie, LMDB must not come
+/// upon pages over which it writes to memory that is not its own, or gives up: no child ends by a signal.
 @Suite(.seeded) struct FlippedWriteTests {
     private static let pageSize = 4_096
     /// Where the first page's state ends, and the second one's: the number of its last page, and of its transaction.
@@ -41,7 +41,8 @@ import VaultStorage
         var outcomes: [String: Int] = [:]
         let child = try Child(["flip-write", home.scratch.home, home.scratch.clock.path])
         #expect(try child.expect() == "ready")
-        // How far the database reaches is what every write begins with: each of those bytes, at its highest bit and all of it.
+        // How far the database reaches is what every write begins with: each of those bytes, at its highest bit and all
+        // of it.
         let states = FlippedWriteTests.numbers.flatMap { byte in
             [128, 255].map { "\(byte) \($0) \(byte + FlippedWriteTests.pageSize) \($0)" }
         }

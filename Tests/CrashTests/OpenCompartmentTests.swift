@@ -6,7 +6,8 @@ import Testing
 import VaultCore
 import VaultStorage
 
-/// What is written while locked, when the process or the disk ends, when others write too, and when somebody wrote garbage.
+/// What is written while locked, when the process or the disk ends, when others write too, and when somebody wrote
+/// garbage.
 @Suite(.seeded, .serialized) struct OpenCompartmentCrashTests {
     /// Items that must be in the inbox once, and those that may be.
     private struct Expectation {

@@ -1,5 +1,5 @@
-// The test vectors of BIP-39 with 32 bytes of entropy: vectors.json of the repository trezor/python-mnemonic (MIT licence),
-// to which BIP-39 refers. Made by copying entropy and words of those eight English entries.
+// The test vectors of BIP-39 with 32 bytes of entropy: vectors.json of the repository trezor/python-mnemonic (MIT
+// licence), to which BIP-39 refers. Made by copying entropy and words of those eight English entries.
 
 import Testing
 

@@ -56,7 +56,7 @@ import VaultStorage
         try await lock.enrollOwner(step, passcode: passcode, survivesRestart: survivesRestart)
     }
 
-    /// What came of a prompt: `open`, or the code of an error.
+    /// The outcome of a prompt: `open`, or the code of an error.
     private func ask(_ lock: AppLock, _ step: OwnerStep, _ prompts: OwnerPrompts = OwnerPrompts()) async -> String {
         do { try await lock.unlock(by: step, prompts) } catch { return "\(error.code)" }
         return "open"

@@ -37,7 +37,7 @@ struct AppLockPINTests {
 
     init() throws { home = try Home() }
 
-    /// What came of a PIN: `open`, or the code of an error.
+    /// The outcome of a PIN: `open`, or the code of an error.
     private func unlock(_ lock: AppLock, _ pin: String) async throws -> String {
         let pin = try secret(pin)
         do { try await lock.unlock(.pin, pin) } catch { return "\(error.code)" }

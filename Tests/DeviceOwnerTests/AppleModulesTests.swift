@@ -1,7 +1,7 @@
 import Testing
 
-/// The stand-ins for Apple's frameworks are seen by scripts/check-apple alone. One that leaked into this build would take
-/// the place of the real backends.
+/// The stand-ins for Apple's frameworks are seen by scripts/check-apple alone. One that leaked into this build would
+/// take the place of the real backends.
 @Suite struct AppleModulesTests {
     @Test func noneOfAppleModulesIsVisibleHere() {
         #if os(Linux)  // because: this is the build that must not see them

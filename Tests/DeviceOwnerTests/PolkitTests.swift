@@ -6,8 +6,8 @@ import VaultFormat
 
 @testable import DeviceOwner
 
-/// Polkit says whether a program may do something, to whoever asks. Its yes lets fprintd use the sensor, and that is all:
-/// it is no owner, and no key comes of it.
+/// Polkit says whether a program may do something, to whoever asks. Its yes lets fprintd use the sensor, and that is
+/// all: it is no owner, and it gives no key.
 @Suite(
     .serialized,
     .enabled(if: FingerprintSensor.isInstalled, "fprintd or python3-dbusmock is not installed: polkit is not tested"))

@@ -18,7 +18,8 @@ struct ServiceBusTests {
         try ServiceBus(claiming: Self.name, on: SystemBus(BusAddress(bus.address)), waits: waits)
     }
 
-    /// Calls the service and does not wait for an answer; the unique name of the client, which stays until the result is closed.
+    /// Calls the service and does not wait for an answer; the unique name of the client, which stays until the result
+    /// is closed.
     private func call(_ member: String) throws -> Spawned {
         try bus.start([
             "dbus-send", "--bus=\(bus.address)", "--print-reply", "--dest=\(Self.name)", "/", "org.example.\(member)",

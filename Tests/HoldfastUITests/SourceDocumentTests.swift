@@ -16,7 +16,8 @@ import Testing
         try await device.turnLockOn(models)
         #expect(models.settings.showsLockOn && models.lock.isEnabled && models.lock.state == .unlocked)
 
-        // Cold launch: the face is asked for by itself, then the device's passcode by itself, and a cancel is left alone.
+        // Cold launch: the face is asked for by itself, then the device's passcode by itself, and a cancel is left
+        // alone.
         device.finger.plays(.noMatch)
         device.code.plays()
         let cold = try await device.models()

@@ -7,7 +7,8 @@ import VaultFormat
 
 @testable import Imports
 
-/// Files of every format, cut, changed and too much: each is an error that names no value, or is read; nothing traps or lasts.
+/// Files of every format, cut, changed and too much: each is an error that names no value, or is read; nothing traps or
+/// lasts.
 @Suite(.seeded) struct HostileTests {
     enum Sample: String, CaseIterable, Sendable {
         case bitwarden, protected, aegis, aegisEncrypted, holdfast, onePassword, xml, kdbx, kdbxContent, csv, pass

@@ -87,7 +87,8 @@ import VaultFormat
         #expect(mail.file == [0, 1, 255])
     }
 
-    /// KeePassXC writes version 4 where an entry has data of other programs; the inner stream is ChaCha20 and the values protected.
+    /// KeePassXC writes version 4 where an entry has data of other programs; the inner stream is ChaCha20 and the
+    /// values protected.
     @Test func `a database of KeePassXC is read, with its history and files`() throws {
         let folder = try ScratchFolder("kdbx")
         let xml = """

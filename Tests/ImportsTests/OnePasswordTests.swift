@@ -8,7 +8,8 @@ import VaultFormat
 
 /// 1Password's export, and the ZIP archive that it is.
 @Suite(.seeded) struct OnePasswordTests {
-    /// An archive of Info-ZIP's `zip`: two vaults with four items, one of them in the trash, and an attachment that two name.
+    /// An archive of Info-ZIP's `zip`: two vaults with four items, one of them in the trash, and an attachment that two
+    /// name.
     static let archive: [UInt8] = Array(
         Data(
             base64Encoded: """
@@ -50,7 +51,8 @@ import VaultFormat
         #expect(
             card.text("number") == "4111" && card.kind("number") == .secret && card.text("expiry date") == "2031-12")
         #expect(card.tags == ["archived"])
-        // The link, the field of an unknown kind, the item in the trash, and the attachment that another item has already.
+        // The link, the field of an unknown kind, the item in the trash, and the attachment that another item has
+        // already.
         #expect(imported.items[2].file == nil)
         #expect(
             imported.notes.count == 4 && imported.notes.allSatisfy { $0.hasPrefix("export.data, line ") },

@@ -54,7 +54,8 @@ import VaultStorage
         #expect(try origin(["\u{0}trash"], "\\u{0}trash") == nil && origin([""], "") == nil)
     }
 
-    /// What a file says of an item's place gives no entry of the user's another name, and no reference of hers another value.
+    /// What a file says of an item's place gives no entry of the user's another name, and no reference of hers another
+    /// value.
     @Test(arguments: [
         (EntryPath(name: "logins/mail"), ["logins", "mail"], "logins/mail"),
         (EntryPath(collection: "bank", name: "giro"), ["bank", "giro"], "default/bank/giro"),

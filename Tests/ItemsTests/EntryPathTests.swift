@@ -57,7 +57,7 @@ import VaultStorage
         #expect(names.entry("a\\b") == names.all[2] && names.written()[2] == "a\\\\b")
         // Typed in the other form, it is the only one that looks so.
         #expect(names.entry("cafe\u{301}") == names.all[3])
-        // A script of before, whose backslash stands for itself.
+        // An earlier script, whose backslash stands for itself.
         #expect(names.entry("\\u{9}") == names.all[4] && names.written()[4] == "\\\\u{9}")
         #expect(names.entry("Home/wifi") == nil && names.entry("wifi") == nil)
     }

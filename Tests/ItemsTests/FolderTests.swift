@@ -7,7 +7,7 @@ import VaultCore
 import VaultFormat
 import VaultStorage
 
-/// All entries of a folder at once, and records of before that get the place that they are written as.
+/// All entries of a folder at once, and records from earlier versions that get the place that they are written as.
 @Suite struct FolderTests {
     private let home: ItemHome
     private var items: ItemStore { home.items }
@@ -273,7 +273,7 @@ import VaultStorage
         let trashed = try #require(try items.trashed().first)
         let place = EntryPath(collection: "logins", name: "mail")
         #expect(errorCode { try items.restore(trashed, as: place, isChecked: true) } == .recordExists)
-        // A record of before gets the place that it is written as, and a library's literal calls are as they were.
+        // An earlier record gets the place that it is written as, and a library's literal calls are as they were.
         try items.rename("logins/mail", in: "default", to: "mail", into: "logins", isChecked: true)
         try items.add(item, as: "logins/mail")
         #expect(try places.isSuperset(of: ["logins:mail", "default:logins/mail"]))

@@ -8,14 +8,14 @@ import VaultFormat
 
 /// Asks the keyring that the environment names: a process keeps the bus that it connected to first.
 ///
-/// Or puts the passcode `right` of a vault under the TPM that SUBJECT_TPM names, changes it there, takes it out; gives it the
-/// PIN `2580` under that TPM, changes a rule, takes the PIN away.
+/// Or puts the passcode `right` of a vault under the TPM that SUBJECT_TPM names, changes it there, takes it out; gives
+/// it the PIN `2580` under that TPM, changes a rule, takes the PIN away.
 ///
 /// Or keeps a revocable share of the vault 0101... in that keyring, or in files of the folder $SUBJECT_SHARES.
 ///
 /// Usage: KeyStoreSubject shares probe | shares make NONCE BYTE | shares read ITEM | shares revoke ITEM |
 /// shares floor | shares raise LEVEL | shares forget | shares hold BYTE | CHANGE HOME PHRASE, with CHANGE one of
-/// enroll, change, remove, enrollPIN, rules, removePIN. Standard output: what came of it, or the code of an error.
+/// enroll, change, remove, enrollPIN, rules, removePIN. Standard output: the outcome, or the code of an error.
 @main enum Subject {
     static func main() {
         let words = Array(CommandLine.arguments.dropFirst())
@@ -37,7 +37,7 @@ import VaultFormat
     private static func say(_ text: String) { print(text) }
 }
 
-/// Revocable shares; what came of it as one line.
+/// Revocable shares; the outcome as one line.
 private enum Shares {
     static func run(_ words: [String]) throws -> String {
         let folder = unsafe getenv("SUBJECT_SHARES").map { unsafe String(cString: $0) }

@@ -4,8 +4,8 @@ import RealParts
 import SecretMemory
 import Testing
 
-/// A program that skips our code and talks to the chip itself (tpm2-tools), as root and owner of the chip: it never gets
-/// more tries than the limit, and never the share.
+/// A program that skips our code and talks to the chip itself (tpm2-tools), as root and owner of the chip: it never
+/// gets more tries than the limit, and never the share.
 @Suite(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: attacks on the TPM are not tried"))
 struct AttackTests {
     let chip: SoftwareTPM

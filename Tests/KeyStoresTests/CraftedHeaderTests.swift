@@ -9,8 +9,9 @@ import VaultCore
 import VaultFormat
 import VaultStorage
 
-/// A header that somebody who writes to the disk has changed. Its checksum is right again, because it has no key; nothing
-/// in it is authenticated before the passcode's slot is open. Nothing that comes from the passcode is sent to a chip for it.
+/// A header that somebody who writes to the disk has changed. Its checksum is right again, because it has no key;
+/// nothing in it is authenticated before the passcode's slot is open. Nothing that comes from the passcode is sent to a
+/// chip for it.
 @Suite(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: crafted headers are not tried on a chip"))
 struct CraftedHeaderTests {
     /// TPM2_PolicySecret: where the authorisation that comes from the passcode is used.
@@ -52,7 +53,8 @@ struct CraftedHeaderTests {
         return (code, proxy.codes.contains(CraftedHeaderTests.policySecret))
     }
 
-    /// The counted parts behind version and number: parent, writing policy, home, private and public half of the sealed object.
+    /// The counted parts behind version and number: parent, writing policy, home, private and public half of the sealed
+    /// object.
     private static func part(_ number: Int, of data: [UInt8]) -> Range<Int> {
         var place = 5
         for _ in 0..<number { place += 2 + Int(data[place]) + Int(data[place + 1]) << 8 }
@@ -115,8 +117,8 @@ struct CraftedHeaderTests {
         #expect(try unlock() == (.damaged, true))
     }
 
-    /// The parent of another chip, which holds what it takes to answer, is not asked by this vault's owner on this machine;
-    /// on the machine of that chip the owner is told that it is another one.
+    /// The parent of another chip, which holds what it takes to answer, is not asked by this vault's owner on this
+    /// machine; on the machine of that chip the owner is told that it is another one.
     @Test func anotherChipsShareIsNotAsked() throws {
         let other = try SoftwareTPM()
         let owner = HardwareOwner(vault: try home.vault().id, home: [UInt8](repeating: 1, count: 32))

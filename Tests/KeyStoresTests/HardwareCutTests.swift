@@ -6,9 +6,9 @@ import Testing
 import VaultCore
 import VaultFormat
 
-/// A process that puts a passcode or a PIN under a TPM, changes it or the rules there, or takes it out, ended at every command that it sends to
-/// the chip and at every call that changes the home: the passcode opens whatever was cut off, no attempt is lost, and
-/// nothing is left behind in the chip.
+/// A process that puts a passcode or a PIN under a TPM, changes it or the rules there, or takes it out, ended at every
+/// command that it sends to the chip and at every call that changes the home: the passcode opens whatever was cut off,
+/// no attempt is lost, and nothing is left behind in the chip.
 @Suite(
     .seeded,
     .enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: cuts in the middle of enrolling are not tested"))

@@ -79,7 +79,7 @@ final class HardwareHome: Sendable {
         try vault.removePIN(passcode: secret("right"), spending: vault.burnAttempt())
     }
 
-    /// Opens the vault with a PIN, and tells what came of it.
+    /// Opens the vault with a PIN, and tells the outcome.
     /// - Parameter location: Where the chip is reached; nil for the chip itself.
     func unlock(pin: String, at location: String? = nil) throws -> VaultError.Code? {
         let vault = try vault(location)
@@ -94,7 +94,8 @@ final class HardwareHome: Sendable {
         try chip.tool("tpm2_getcap", "handles-nv-index").output.split(separator: "\n").count
     }
 
-    /// What the header wants to be there: an index for the passcode's share and one for the generation, one for the PIN's.
+    /// What the header wants to be there: an index for the passcode's share and one for the generation, one for the
+    /// PIN's.
     func wantedIndices() throws -> Int {
         let status = try vault().status()
         return (status.hasHardwareShare ? 2 : 0) + (status.hasPIN ? 1 : 0)

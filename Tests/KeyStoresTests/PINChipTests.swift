@@ -54,8 +54,8 @@ struct PINChipTests {
         #expect(try home.unlock(pin: "2580") == .hardwareDestroyed)
     }
 
-    /// A chip that falls silent at any command of a wrong one, before or after it did what was asked: what it has counted,
-    /// the ledger has too, and nothing else.
+    /// A chip that falls silent at any command of a wrong one, before or after it did what was asked: what it has
+    /// counted, the ledger has too, and nothing else.
     @Test(arguments: [false, true])
     func aSilentChipGivesNoTryBackThatItCounted(_ losesAnswer: Bool) throws {
         let proxy = try TPMProxy(home.chip)

@@ -11,8 +11,9 @@ import VaultFormat
 @testable import VaultCore
 @testable import VaultStorage
 
-/// Another `wipe.key` in the vault's own folder makes it look like a backup, whose changes leave the shares in the chip to the
-/// vault. Until the user has said which it is, nothing is changed; and nothing that is planted later undoes the answer.
+/// Another `wipe.key` in the vault's own folder makes it look like a backup, whose changes leave the shares in the chip
+/// to the vault. Until the user has said which it is, nothing is changed; and nothing that is planted later undoes the
+/// answer.
 @Suite(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: planted wipe keys are not tried on a chip"))
 struct PlantedKeyTests {
     private let home: HardwareHome
@@ -212,7 +213,8 @@ struct PlantedKeyTests {
         #expect(try bytes("header") == before)
     }
 
-    /// The PIN went while the chip was away, so that its share waits in a note: a planted key does not make anybody forget it.
+    /// The PIN went while the chip was away, so that its share waits in a note: a planted key does not make anybody
+    /// forget it.
     @Test func whatIsOwedIsNotForgotten() throws {
         try home.enrollPIN()
         let old = (bytes: try bytes("header"), header: try header())

@@ -10,8 +10,9 @@ import VaultFormat
 @testable import VaultCore
 @testable import VaultStorage
 
-/// A folder that somebody left, looked at on the machine of a vault of which they know everything but what only its home has:
-/// they have a backup of it, and so its header. Nothing of that vault, and nothing of any other program, goes from the chip.
+/// A folder that somebody left, looked at on the machine of a vault of which they know everything but what only its
+/// home has: they have a backup of it, and so its header. Nothing of that vault, and nothing of any other program, goes
+/// from the chip.
 @Suite(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: strange folders are not tried on a chip"))
 struct StrangeFolderTests {
     private static let foreign = "0x1800077"
@@ -164,8 +165,8 @@ struct StrangeFolderTests {
         try expectNothingLost("the backup destroyed itself")
     }
 
-    /// Called a copy and changed, a backup becomes a home of its own: the shares of the one it came from stay, its own go
-    /// with it.
+    /// Called a copy and changed, a backup becomes a home of its own: the shares of the one it came from stay, its own
+    /// go with it.
     @Test func aBackupThatIsChanged() throws {
         let passcode = Array("right".utf8)
         let vault = try Vault(at: strange, settings: settings())
@@ -206,7 +207,8 @@ struct StrangeFolderTests {
         #expect(try victim.indices() == 1)
     }
 
-    /// Everything of the home, its key too: that is the home, in another place, and its end is said to be the other's too.
+    /// Everything of the home, its key too: that is the home, in another place, and its end is said to be the other's
+    /// too.
     @Test func aCopyOfTheWholeFolderWarns() throws {
         let copy = victim.folder + "-copy"
         defer { try? FileManager.default.removeItem(atPath: copy) }

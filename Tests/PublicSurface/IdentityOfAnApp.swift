@@ -1,5 +1,6 @@
-// What an app writes that knows nothing of this package but its products: type-checked by PublicSurfaceTests as a module of
-// another package, and the lines between the markers stand in Docs/identity.md and in the README word for word.
+// What an app writes that knows nothing of this package but its products: type-checked by PublicSurfaceTests as a
+// module of another package, and the lines between the markers stand in Docs/identity.md and in the README word for
+// word.
 import BetterAuth
 import BetterAuthTransport
 import Holdfast

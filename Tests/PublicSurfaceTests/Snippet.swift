@@ -4,9 +4,9 @@ import Foundation
 ///
 /// A comment before the block says what it stands in, so that it can be compiled as it is shown:
 /// `<!-- snippet (app: HoldfastApp, passcode: borrowing SecretBytes) -->` gives it parameters, `<!-- snippet file -->`
-/// makes it a file of its own, and `<!-- snippet not compiled: … -->` says why it is left out. A block without a comment
-/// needs nothing. Parameters may be of the types in Tests/PublicSurface/Screens.swift, and `@MainActor` may stand before
-/// them.
+/// makes it a file of its own, and `<!-- snippet not compiled: … -->` says why it is left out. A block without a
+/// comment needs nothing. Parameters may be of the types in Tests/PublicSurface/Screens.swift, and `@MainActor` may
+/// stand before them.
 struct Snippet {
     enum Place: Equatable {
         case function(parameters: String)

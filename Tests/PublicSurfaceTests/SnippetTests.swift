@@ -29,7 +29,8 @@ import Testing
         #expect(checked.status == 0, "\(errors.joined(separator: "\n"))\n\(checked.words.prefix(4000))")
     }
 
-    /// The steps of tutorials repeat what stands in the ones before, so that each is a program of its own, as an example is.
+    /// The steps of tutorials repeat what stands in the ones before, so that each is a program of its own, as an
+    /// example is.
     private static let programs = ["Docs/Holdfast.docc/Resources", "Examples/Server", "Examples/CommandLine"]
 
     @Test(arguments: programs)

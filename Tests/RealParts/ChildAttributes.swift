@@ -2,8 +2,8 @@ package import Foundation
 
 /// How a process that a test starts begins: as from a shell, whatever the tests themselves were started by.
 ///
-/// Threads of a task pool block signals, and `nohup` or a shell's `&` leave some of them ignored; a child inherits both, and
-/// one that ignores SIGINT never ends by it. The one place of it (checked by scripts/check-layout).
+/// Threads of a task pool block signals, and `nohup` or a shell's `&` leave some of them ignored; a child inherits
+/// both, and one that ignores SIGINT never ends by it. The one place of it (checked by scripts/check-layout).
 package final class ChildAttributes {
     /// For `posix_spawn`.
     package var raw = posix_spawnattr_t()

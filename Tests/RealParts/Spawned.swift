@@ -23,8 +23,8 @@ package final class Spawned: @unchecked Sendable {  // used by one test at a tim
                 unsafe posix_spawn_file_actions_addopen(&actions, target, "/dev/null", O_WRONLY, 0)
             }
         }
-        // Libraries open sockets that a child would inherit: held open there, their other end is never told that we closed
-        // ours, and a software TPM serves one connection at a time.
+        // Libraries open sockets that a child would inherit: held open there, their other end is never told that we
+        // closed ours, and a software TPM serves one connection at a time.
         if let passed { unsafe posix_spawn_file_actions_adddup2(&actions, passed, 3) }
         for descriptor in Spawned.inherited where passed == nil || descriptor > 3 {
             unsafe posix_spawn_file_actions_addclose(&actions, descriptor)
@@ -44,7 +44,8 @@ package final class Spawned: @unchecked Sendable {  // used by one test at a tim
         }
     }
 
-    /// What may be open here, and somewhat more: other threads open things meanwhile. Closing what is not open is fine.
+    /// What may be open here, and somewhat more: other threads open things meanwhile. Closing what is not open is
+    /// harmless.
     private static var inherited: Range<Int32> {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         return 3..<max(256, (names.compactMap { Int32($0) }.max() ?? 0) + 64)

@@ -1,8 +1,8 @@
 import Foundation
 import Synchronization
 
-/// What a test has started: processes, and the folder that they work in. Ended and removed once: with the object that started
-/// them, or when this process ends, where something still runs that keeps that object.
+/// What a test has started: processes, and the folder that they work in. Ended and removed once: with the object that
+/// started them, or when this process ends, where something still runs that keeps that object.
 final class Started: Sendable {
     private struct State {
         var processes: [Spawned] = []

@@ -79,8 +79,8 @@ package final class TPMProxy: Sendable {
         }
     }
 
-    /// Does something when the program sends its `number`th command from now on, counted from 0, which the chip then does
-    /// not get; or gets, and its answer is lost.
+    /// Does something when the program sends its `number`th command from now on, counted from 0, which the chip then
+    /// does not get; or gets, and its answer is lost.
     package func arm(at number: Int?, losesAnswer: Bool = false, _ action: @escaping @Sendable () -> Void) {
         state.withLock { state in
             state.losesAnswer = losesAnswer
@@ -168,7 +168,8 @@ package final class TPMProxy: Sendable {
         }
     }
 
-    /// - Parameter command: Tag (2), size (4), code (4), all big endian, and the rest (TPM 2.0 Library, part 1, section 18).
+    /// - Parameter command: Tag (2), size (4), code (4), all big endian, and the rest (TPM 2.0 Library, part 1, section
+    ///   18).
     private func mustCut(_ command: ArraySlice<UInt8>) -> Bool {
         state.withLock { state in
             defer { state.commands += 1 }

@@ -1,7 +1,8 @@
 package import SystemCalls
 
-/// How long a test waits for what should have come long ago. It bounds a run that hangs and measures nothing: on a machine
-/// whose cores are ten times too busy every test still comes to its end. The one place of it (checked by scripts/check-layout).
+/// How long a test waits for what should have come long ago. It bounds a run that hangs and measures nothing: on a
+/// machine whose cores are ten times too busy every test still comes to its end. The one place of it (checked by
+/// scripts/check-layout).
 package enum Patience {
     package static let seconds: Int32 = 600
 

@@ -5,8 +5,8 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// A process that changes accounts until it is killed. Its log says of each change what it is going to do, and then that
-/// it was told of its success:
+/// A process that changes accounts until it is killed. Its log says of each change what it is going to do, and then
+/// that it was told of its success:
 ///
 ///     ServerSubject DATABASE LOG THREADS
 ///     I <identity> <row that the account is to have>      R <identity> <device> <key that refreshes>

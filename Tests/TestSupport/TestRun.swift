@@ -7,8 +7,8 @@ import VaultStorage
 
 /// What a run of the tests is told from outside: from which seed, and how much.
 package enum TestRun {
-    /// The seed that every random choice of this run follows from: `HOLDFAST_SEED`, or a new one. It is printed when it is
-    /// first used, so that a run that a trap ends can be repeated as well.
+    /// The seed that every random choice of this run follows from: `HOLDFAST_SEED`, or a new one. It is printed when it
+    /// is first used, so that a run that a trap ends can be repeated as well.
     package static let seed: UInt64 = {
         let given = environment["HOLDFAST_SEED"]
         if let given, UInt64(given) == nil { fatalError("HOLDFAST_SEED is not a whole number: \(given)") }
@@ -50,8 +50,8 @@ package enum TestRun {
     /// Entries of the security log after which the vaults of tests begin another file of it.
     package static let entriesPerSegment = min(TestExtent.entriesPerSegment, LogFormat.entriesPerSegment)
 
-    /// Before a test opens a vault: `HOLDFAST_TEST_LOCKS=own` has databases locked as on Apple's systems, `HOLDFAST_TEST_ROOM=BYTES`
-    /// has them begin with so much room. The subjects that tests start read the same.
+    /// Before a test opens a vault: `HOLDFAST_TEST_LOCKS=own` has databases locked as on Apple's systems,
+    /// `HOLDFAST_TEST_ROOM=BYTES` has them begin with so much room. The subjects that tests start read the same.
     package static func chooseDatabases() {
         if environment["HOLDFAST_TEST_LOCKS"] == "own" { DatabaseLocks.chooseOwn() }
         if let room = number("HOLDFAST_TEST_ROOM") { DatabaseName.chooseRoom(room) }

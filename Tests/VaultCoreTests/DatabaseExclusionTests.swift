@@ -22,8 +22,8 @@ import VaultFormat
             number += 1
         }
         #expect(crew.end() == [])
-        // A reader that was kept from running kept the pages of its state. Without any, what is rewritten takes pages that are
-        // free: the file would else become as much longer with each of them.
+        // A reader that was kept from running kept the pages of its state. Without any, what is rewritten takes pages
+        // that are free: the file would else become as much longer with each of them.
         let size = try test.size()
         for number in 0..<20 { try test.rewrite(number) }
         #expect(try test.size() <= size + 2 * TestDatabase.sizes.reduce(0, +))

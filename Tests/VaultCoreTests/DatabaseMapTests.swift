@@ -61,7 +61,7 @@ import VaultFormat
         try test.rewrite(1)
         let value = [UInt8](repeating: 7, count: 20_000)
         let before = test.exclusion.mapSize
-        // What is left is less than an eighth of the room: the next change does not go on without more.
+        // What is left is less than an eighth of the room: the next change does not continue without more.
         func isScarce() -> Bool {
             guard let (used, map) = try? test.exclusion.extent() else { return false }
             return map < used + UInt64(DatabaseMapTests.megabyte / 8)

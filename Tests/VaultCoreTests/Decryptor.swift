@@ -153,8 +153,8 @@ enum Decryptor {
         return try start(words + ["-B", script, option, "0", home] + arguments, input: secret + "\n")
     }
 
-    /// Changes the database behind the vault's back: `edit` has a transaction `t` and a cursor on the records, the `main`
-    /// tree, and `old`, a transaction on the records of an older database.
+    /// Changes the database behind the vault's back: `edit` has a transaction `t` and a cursor on the records, the
+    /// `main` tree, and `old`, a transaction on the records of an older database.
     static func editDatabase(_ path: String, _ edit: String, old: String) throws {
         let code = """
             import lmdb, sys

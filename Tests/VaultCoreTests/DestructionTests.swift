@@ -9,7 +9,8 @@ import VaultStorage
 @testable import KeyStores
 @testable import VaultCore
 
-/// What a header says of self-destruct, before anybody has authenticated it, and what a key store outside of the folder remembers.
+/// What a header says of self-destruct, before anybody has authenticated it, and what a key store outside of the folder
+/// remembers.
 @Suite struct DestructionTests {
     private let home: LevelHome
 

@@ -99,7 +99,8 @@ import VaultStorage
         #expect(chip.objectCount == 1)
     }
 
-    /// A success by one secret sets the ledger back, not the chip's count of the other one: the owner is told the smaller.
+    /// A success by one secret sets the ledger back, not the chip's count of the other one: the owner is told the
+    /// smaller.
     @Test func theChipsCountIsToldWhereItIsTheSmallerOne() throws {
         let (vault, _) = try create()
         for number in 0..<3 { _ = errorCode { try open(vault, pin: "wrong \(number)") } }

@@ -116,8 +116,8 @@ import VaultStorage
         #expect(try form(bytes) == bytes)
     }
 
-    /// Every character of the planes that have letters, between a letter and marks, and random ones beside each other; judged by
-    /// Python's `unicodedata`.
+    /// Every character of the planes that have letters, between a letter and marks, and random ones beside each other;
+    /// judged by Python's `unicodedata`.
     @Test(
         .enabled(if: Decryptor.hasUnicode14, "no python3 with Unicode 14.0: the composed form is not compared with it"))
     func `all characters have the form that another program gives them`() throws {

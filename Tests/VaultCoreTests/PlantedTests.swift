@@ -54,8 +54,8 @@ enum Plant: String, CaseIterable, CustomTestStringConvertible {
     }
 }
 
-/// Anything in the place of anything, for everything that is done with a home: nothing outside is touched, nothing waits
-/// for ever, what is refused is refused with an error of ours, and a wipe ends.
+/// Anything in the place of anything, for everything that is done with a home: nothing outside is touched, nothing
+/// waits for ever, what is refused is refused with an error of ours, and a wipe ends.
 @Suite(.patient, .seeded) struct PlantedTests {
     enum Deed: String, CaseIterable {
         case status, unlock, backup, wipe

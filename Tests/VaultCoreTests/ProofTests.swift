@@ -8,7 +8,8 @@ import VaultCore
 import VaultLog
 import VaultStorage
 
-/// That the owner is there: made of the right secret alone, used once, good for a minute and for one opening of one vault.
+/// That the owner is there: made of the right secret alone, used once, good for a minute and for one opening of one
+/// vault.
 @Suite struct ProofTests {
     private let home: TestHome
     private let phrase: RecoveryPhraseBox
@@ -178,7 +179,7 @@ import VaultStorage
         #expect(try vault.identityEpoch == epoch + 1 && vault.securityLog().isIntact)
     }
 
-    /// A vault without an identity keeps nothing of before for one.
+    /// A vault without an identity keeps earlier nothing for one.
     @Test func newKeysOfAVaultWithoutAnIdentityLeaveNothing() throws {
         let home = try TestHome()
         let phrase = try home.create()

@@ -70,7 +70,7 @@ import VaultLog
         try vault.put([2], "old", replacing: true)
         var bad = try value(vault, "bad")
         bad.value[bad.value.count - 1] ^= 1
-        // As a database that goes on being written: its root record is of the last transaction.
+        // As a database that continues being written: its root record is of the last transaction.
         let open = try #require(vault.gate.current)
         let root = try RecordReader(open.keys.records, open.database).root()
         let state = try WriterState(open.keys.records, open.database, in: vault.home)
@@ -139,7 +139,8 @@ import VaultLog
         #expect(errorCode { try vault.unlock("right") } == .damaged)
     }
 
-    /// Each tree takes its own keys only: a record is not looked for beside the root record, nor that among the records.
+    /// Each tree takes its own keys only: a record is not looked for beside the root record, nor that among the
+    /// records.
     @Test func anEntryInTheOtherTreeIsFoundByVerify() throws {
         let home = try TestHome()
         let vault = try home.unlocked()

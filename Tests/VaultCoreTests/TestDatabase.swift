@@ -77,7 +77,8 @@ final class TestDatabase: Sendable {
 
     /// Reads everything in one snapshot.
     /// - Parameter pause: Called in the midst of it.
-    /// - Returns: The numbers of the changes that wrote the values that ``rewrite(_:patience:)`` wrote; one, if all is right.
+    /// - Returns: The numbers of the changes that wrote the values that ``rewrite(_:patience:)`` wrote; one, if all is
+    ///   right.
     static func read(_ reader: borrowing ReadTransaction, pausing pause: () -> Void = {}) throws -> Set<UInt8> {
         try reader.renew()
         defer { reader.park() }
@@ -98,7 +99,8 @@ final class TestDatabase: Sendable {
         return found
     }
 
-    /// Readers on threads of their own, which stay in a snapshot for up to some milliseconds, until ``ReaderCrew/end()``.
+    /// Readers on threads of their own, which stay in a snapshot for up to some milliseconds, until
+    /// ``ReaderCrew/end()``.
     func readers(_ count: Int, seed: inout SeededGenerator) -> ReaderCrew {
         let seeds = (0..<count).map { _ in seed.next() }
         let crew = ReaderCrew()

@@ -98,7 +98,8 @@ import VaultFormat
         }
     }
 
-    /// A slot that was put in another one's place refuses the right passcode: that is no knowledge about the genuine one.
+    /// A slot that was put in another one's place refuses the right passcode: that is no knowledge about the genuine
+    /// one.
     @Test func whatAnEditedHeaderRefusedIsNotKnownWrongToTheGenuineOne() throws {
         _ = try Vault.create(at: home.path, passcode: secret("right"), settings: home.settings)
         let genuine = try header()

@@ -40,7 +40,8 @@ extension TestHome {
         return vault
     }
 
-    /// Everything that must not be found afterwards: wrapped keys, salts, commitments, the keybag, the ledger's sectors.
+    /// Everything that must not be found afterwards: wrapped keys, salts, commitments, the keybag, the ledger's
+    /// sectors.
     func secrets() throws -> [[UInt8]] {
         let header = try bytes("header")
         let ledger = try bytes("ledger")

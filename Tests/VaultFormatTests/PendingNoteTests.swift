@@ -103,7 +103,7 @@ import VaultFormat
         #expect(decision(named: [], isBefore: true, isAfter: true) == .undo([Self.new]))
     }
 
-    /// A header of before with the note of a later move, or any other mixture: what opens it stays.
+    /// An earlier header with the note of a later move, or any other mixture: what opens it stays.
     @Test func `no share goes that the header names`() {
         for isBefore in [true, false] {
             for isAfter in [true, false] {

@@ -8,8 +8,8 @@ import Testing
 @testable import HoldfastViews
 @testable import SampleAccountClient
 
-/// A client of an identity server as Examples/Apple has it: the app up to the moment in which it would ask its server, and its page
-/// over a real server.
+/// A client of an identity server as Examples/Apple has it: the app up to the moment in which it would ask its server,
+/// and its page over a real server.
 @Suite(.serialized, .patient) struct AccountSampleTests {
     @Test func `the app as it is, up to its words`() async throws {
         let home = try ScratchFolder("sample")

@@ -10,7 +10,8 @@ import UIKit
 
 @testable import HoldfastViews
 
-/// What a system tells, and what a lock makes of it. What hears it stands in this suite: a test that runs beside it would, too.
+/// What a system tells, and what a lock makes of it. What hears it stands in this suite: a test that runs beside it
+/// would, too.
 @MainActor @Suite(.serialized, .patient) struct DeviceSignalsTests {
     /// What an unlocked lock is told of a Mac's notifications, by the names that AppKit's and the session's have.
     private func events(_ names: [String]) throws -> [LockEvent] {

@@ -7,8 +7,8 @@ import TestSupport
 import Testing
 import UIKit
 
-/// Our views in a hosting controller of an app in UIKit, where nobody tells SwiftUI what the scene does: whatever its environment
-/// says for good, the scene's own state is what counts.
+/// Our views in a hosting controller of an app in UIKit, where nobody tells SwiftUI what the scene does: whatever its
+/// environment says for good, the scene's own state is what counts.
 @MainActor @Suite(.serialized, .patient) struct HostedTests {
     nonisolated static let defaults: [ScenePhase] = [.background, .inactive, .active]
 

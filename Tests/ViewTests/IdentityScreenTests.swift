@@ -8,8 +8,8 @@ import Testing
 @testable import HoldfastViews
 
 @MainActor @Suite(.serialized, .patient) struct IdentityScreenTests {
-    /// Opens each sheet that the page offers, looks at it, and leaves it. What acts at once, as opening a session, stands first on a
-    /// page and comes last.
+    /// Opens each sheet that the page offers, looks at it, and leaves it. What acts at once, as opening a session,
+    /// stands first on a page and comes last.
     private func lookThrough(_ screen: Screen, _ language: String) async throws -> [String] {
         screen.update()
         try await screen.rest()

@@ -9,7 +9,8 @@ import Testing
 @testable import SampleFallback
 @testable import SampleOwnLockScreen
 
-/// The apps of Examples/Apple as they stand there, from their first start on: each in a process, with a device of its own.
+/// The apps of Examples/Apple as they stand there, from their first start on: each in a process, with a device of its
+/// own.
 @Suite(.serialized, .patient) struct SampleFlowTests {
     @Test func `the Face ID lock`() async throws {
         let home = try ScratchFolder("sample")

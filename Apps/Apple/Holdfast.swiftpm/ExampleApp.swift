@@ -4,8 +4,8 @@ import HoldfastUI
 import HoldfastViews
 import SwiftUI
 
-/// The example app: notes, logins and other items that are made, found, shown, copied and edited, or come from another program's
-/// file, the identity and the security settings, from the first start on. Its user turns on the lock.
+/// The example app: notes, logins and other items that are made, found, shown, copied and edited, or come from another
+/// program's file, the identity and the security settings, from the first start on. Its user turns on the lock.
 @main
 struct ExampleApp: App {
     @State private var appModel = AppModel(at: ExampleApp.folder, interface: ExampleApp.name, ExampleApp.options)

@@ -1,8 +1,8 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
-// An app package: Xcode and Swift Playgrounds open the folder as an app for iPhone and iPad. They alone know the product of such an
-// app; `swift build` compiles the same sources for a Mac, of which Docs/apple.md makes an app.
+// An app package: Xcode and Swift Playgrounds open the folder as an app for iPhone and iPad. They alone know the
+// product of such an app; `swift build` compiles the same sources for a Mac, of which Docs/apple.md makes an app.
 #if canImport(AppleProductTypes)
 import AppleProductTypes
 

@@ -26,8 +26,8 @@ struct ServerScaling: Suite {
         return try Double(count) / time { try post(bodies) } * 1e9
     }
 
-    /// Two threads by one, and that by what two threads bring for the signatures alone: two processors that are one core's
-    /// do not do twice the work of one. The load takes its part of both.
+    /// Two threads by one, and that by what two threads bring for the signatures alone: two processors that are one
+    /// core's do not do twice the work of one. The load takes its part of both.
     private static func cores(_ program: String, _ bench: Bench) throws -> Figure {
         let servers = try [1, 2].map { try LoadServer(program, ["--database", ":memory:"], threads: $0) }
         var (gains, signatures): ([Double], [Double]) = ([], [])

@@ -3,7 +3,8 @@ internal import Holdfast
 internal import HoldfastCommand
 internal import KeyStores
 
-// An app as most begin: nothing is asked, and its user makes it ask for more. In a folder of its own, with its share in a file.
+// An app as most begin: nothing is asked, and its user makes it ask for more. In a folder of its own, with its share in
+// a file.
 extension Chapter {
     static let ladder = Chapter(
         title: "An app without ceremony",

@@ -47,8 +47,8 @@ extension Tour {
         return needles
     }
 
-    /// Plants every pattern in a scratch file, across the border of two blocks that the search reads, and makes sure that
-    /// it is found there: a search that finds nothing proves nothing.
+    /// Plants every pattern in a scratch file, across the border of two blocks that the search reads, and makes sure
+    /// that it is found there: a search that finds nothing proves nothing.
     fileprivate func searchPlanted() throws -> Int {
         let path = scratch + "/planted"
         let needles = try needles()

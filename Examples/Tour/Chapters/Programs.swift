@@ -103,7 +103,8 @@ extension Tour {
     }
 }
 
-/// An agent for other programs: with a session bus of its own where there is a daemon for one, and a pinentry that says yes. Ended with this object.
+/// An agent for other programs: with a session bus of its own where there is a daemon for one, and a pinentry that says
+/// yes. Ended with this object.
 final class TourPrograms {
     static let collection = "programs"
     static let password = "a password of the tour"

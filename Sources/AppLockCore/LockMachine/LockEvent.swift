@@ -1,6 +1,7 @@
 package import VaultFormat
 
-/// What the system or the app's user interface tells the lock (``AppLock/handle(_:)``). Each is acted on; none opens a lock.
+/// What the system or the app's user interface tells the lock (``AppLock/handle(_:)``). Each is acted on; none opens a
+/// lock.
 public enum LockEvent: Sendable, Hashable, CaseIterable {
     // The app's life.
 

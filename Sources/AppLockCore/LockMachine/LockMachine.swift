@@ -1,6 +1,7 @@
 public import VaultCore
 
-/// The app lock as a value: events in, effects out, no clock and no disk. Unknown, late and doubled events leave it shut.
+/// The app lock as a value: events in, effects out, no clock and no disk. Unknown, late and doubled events leave it
+/// shut.
 ///
 /// Each event changes the state first; what can be seen (cover, lock screen, timer) is then derived from it, so that no
 /// path through the machine can forget to hide something. `Docs/app-lock.md` 2 has its states.
@@ -140,7 +141,8 @@ package struct LockMachine: Sendable, Hashable {
 }
 
 extension BootInstant {
-    /// How long after an earlier instant this one is; nil when the two do not compare: another boot, or the wrong order.
+    /// How long after an earlier instant this one is; nil when the two do not compare: another boot, or the wrong
+    /// order.
     package func duration(since earlier: BootInstant) -> Duration? {
         milliseconds(since: earlier).map { .milliseconds($0) }
     }
@@ -201,7 +203,8 @@ extension LockMachine {
 
         /// The owner asks for the prompt (the retry button).
         case authenticate
-        /// The owner asks with a factor whose attempts are not counted (the recovery phrase): no delay stands in its way.
+        /// The owner asks with a factor whose attempts are not counted (the recovery phrase): no delay stands in its
+        /// way.
         case authenticateUncounted
         /// The prompt with this number ended. A number other than the running prompt's is a late callback.
         case authenticationEnded(UInt64, AuthenticationOutcome)
@@ -232,7 +235,7 @@ extension LockMachine {
 
         // The end.
 
-        /// A wipe began, or goes on after a restart.
+        /// A wipe began, or continues after a restart.
         case wipeBegan
         /// Nothing is left.
         case wipeFinished

@@ -8,8 +8,8 @@ public import VaultStorage
 /// How far the vault has grown, and its next step. Each change makes new keys; what is stored moves to them in
 /// ``VaultCore/Vault/finishRekey(progress:)``, which the app calls afterwards, off the main thread.
 extension AppLock {
-    /// Opens the vault the way its level wants it: without asking, or by the device owner's steps in the order of the rules,
-    /// each of which leads to the next as they say. A passcode or phrase is asked for by the app.
+    /// Opens the vault the way its level wants it: without asking, or by the device owner's steps in the order of the
+    /// rules, each of which leads to the next as they say. A passcode or phrase is asked for by the app.
     /// - Returns: How it was opened; nil where nobody was asked.
     /// - Throws: `passcodeNeeded` once only a secret is left; `cancelled`; as ``unlock(by:_:)``; `shareUnavailable`,
     ///   `shareLost`, `levelLowered` (then ``acceptVault(_:)``), `levelContradicted`.
@@ -18,8 +18,8 @@ extension AppLock {
         try await unlock(prompts, accepting: false)
     }
 
-    /// Opens a vault that is another one than the device remembers, or less protected (`levelLowered`), once the user has said
-    /// that this is right. The device's owner confirms it where the device can ask.
+    /// Opens a vault that is another one than the device remembers, or less protected (`levelLowered`), once the user
+    /// has said that this is right. The device's owner confirms it where the device can ask.
     /// - Throws: As ``unlock(_:)-(OwnerPrompts)``.
     @discardableResult
     public func acceptVault(_ prompts: OwnerPrompts = OwnerPrompts()) async throws(VaultError) -> UnlockMethod? {
@@ -45,7 +45,7 @@ extension AppLock {
                 let owner = OwnerStep.allCases.first(where: { $0.fallback == step })
             else { throw last ?? .passcodeNeeded(.noPasscode) }
             prompts.begin(owner)
-            // The prompt's own button is there where the rules go on from here.
+            // The prompt's own button is there where the rules have another step after this.
             let wish = OtherWish()
             var asked = prompts
             asked.other = try await leadsOn(outcomes, from: step) ? wish : nil
@@ -99,16 +99,16 @@ extension AppLock {
 
     // MARK: changes
 
-    /// The switch: from now on the device's owner is asked, with a face, a finger or the device's passcode. It throws, with
-    /// nothing changed, if the owner did not confirm: put the switch back and show the error.
+    /// The switch: from now on the device's owner is asked, with a face, a finger or the device's passcode. It throws,
+    /// with nothing changed, if the owner did not confirm: put the switch back and show the error.
     /// - Parameters:
     ///   - prompts: What the app shows while the system asks.
-    ///   - phrase: The vault's words, where the user has typed them for this change; without them a phrase of before no longer
-    ///     opens the vault, and the app says so first.
+    ///   - phrase: The vault's words, where the user has typed them for this change; without them an earlier phrase no
+    ///     longer opens the vault, and the app says so first.
     ///   - hardware: What the user said of a folder whose own key is missing or another one (`hardwareUnclaimed`).
-    /// - Throws: `ownerNotEnrolled` and its like where the device cannot ask its owner; `notConfirmed`, `cancelled`, `timedOut`;
-    ///   `proofTooWeak` where the vault has a passcode: use ``requireOwner(_:proving:phrase:hardware:)``; `stillMoving`,
-    ///   `movedElsewhere`, `shareUnavailable`, `hardwareUnclaimed`, `locked`, `busy`.
+    /// - Throws: `ownerNotEnrolled` and its like where the device cannot ask its owner; `notConfirmed`, `cancelled`,
+    ///   `timedOut`; `proofTooWeak` where the vault has a passcode: use ``requireOwner(_:proving:phrase:hardware:)``;
+    ///   `stillMoving`, `movedElsewhere`, `shareUnavailable`, `hardwareUnclaimed`, `locked`, `busy`.
     ///
     /// It also ends that a vault's rules contradict its slots (`levelContradicted`): the lock stays shut then.
     public func requireOwner(
@@ -183,8 +183,8 @@ extension AppLock {
         try change(to: wish, proving: proof)
     }
 
-    /// New keys at the level where the vault stands, so that old copies of its header open nothing that is written from now on.
-    /// A vault with a passcode wants ``rekey(passcode:newPasscode:phrase:isNewPhrase:)``.
+    /// New keys at the level where the vault stands, so that old copies of its header open nothing that is written from
+    /// now on. A vault with a passcode wants ``rekey(passcode:newPasscode:phrase:isNewPhrase:)``.
     /// - Parameters:
     ///   - prompts: What the app shows while the system asks.
     ///   - phrase: As for ``requireOwner(_:phrase:hardware:)``.
@@ -202,10 +202,10 @@ extension AppLock {
         try change(to: wish, proving: proof)
     }
 
-    /// Says that the folder is the vault itself, where another key than its own lies in it (`hardwareUnclaimed`): its own is put
-    /// back. For a vault without a passcode; a copy says `leave` in its next change of the level.
-    /// - Throws: `proofTooWeak` where the vault has a passcode: ``claimHardware(passcode:)``; as ``prove(by:_:)``; `damaged` where
-    ///   the header has another home's key.
+    /// Says that the folder is the vault itself, where another key than its own lies in it (`hardwareUnclaimed`): its
+    /// own is put back. For a vault without a passcode; a copy says `leave` in its next change of the level.
+    /// - Throws: `proofTooWeak` where the vault has a passcode: ``claimHardware(passcode:)``; as ``prove(by:_:)``;
+    ///   `damaged` where the header has another home's key.
     public func claimHardware(_ prompts: OwnerPrompts = OwnerPrompts()) async throws(VaultError) {
         try await keepForChange()
         let proof = try await strongestProof(prompts, .claim)
@@ -213,8 +213,8 @@ extension AppLock {
         try vault.claimHardware(proving: proof, canAskOwner: canAskOwner)
     }
 
-    /// A recovery phrase for this vault, which opens nothing until ``RecoveryPhraseIssue/confirm(_:)``: show it, let the user
-    /// write it down, and confirm that.
+    /// A recovery phrase for this vault, which opens nothing until ``RecoveryPhraseIssue/confirm(_:)``: show it, let
+    /// the user write it down, and confirm that.
     /// - Throws: `locked`, `cryptography`, `outOfMemory`.
     public func issueRecoveryPhrase() throws(VaultError) -> RecoveryPhraseIssue {
         guard vault.isUnlocked else { throw .locked }
@@ -256,8 +256,8 @@ extension AppLock {
     ///   - proof: ``prove(_:)``; it is used up.
     ///   - change: Edits the rules as they are. Self-destruct is not switched here: that takes a countdown
     ///     (``begin(_:proving:countdown:)``).
-    /// - Throws: `proofTooWeak` where the vault has a passcode; `proofExpired`, `locked`, `movedElsewhere`; `invalidPolicy` for
-    ///   rules outside their range, with nothing changed; what writing and `change` throw.
+    /// - Throws: `proofTooWeak` where the vault has a passcode; `proofExpired`, `locked`, `movedElsewhere`;
+    ///   `invalidPolicy` for rules outside their range, with nothing changed; what writing and `change` throw.
     /// - Returns: The rules that are now in effect.
     @discardableResult
     public func changePolicy(
@@ -398,15 +398,16 @@ public final class RecoveryPhraseIssue: Sendable {
         self.lock = lock
     }
 
-    /// The user has written the words down: from now on they open the vault. The device's owner confirms it, where the device can
-    /// ask; the time for that begins now and not when the words were shown.
+    /// The user has written the words down: from now on they open the vault. The device's owner confirms it, where the
+    /// device can ask; the time for that begins now and not when the words were shown.
     /// - Throws: As ``AppLock/requireOwner(_:phrase:hardware:)``; `proofTooWeak` where the vault has a passcode.
     public func confirm(_ prompts: OwnerPrompts = OwnerPrompts()) async throws(VaultError) {
         try await lock.enroll(self, prompts)
     }
 
     /// As ``confirm(_:)``, for a vault with a passcode.
-    /// - Parameter proof: ``AppLock/prove(passcode:)`` or, for another phrase in place of one, ``AppLock/prove(phrase:)``.
+    /// - Parameter proof: ``AppLock/prove(passcode:)`` or, for another phrase in place of one,
+    ///   ``AppLock/prove(phrase:)``.
     public func confirm(proving proof: consuming Proof) async throws(VaultError) {
         try await lock.enroll(self, proving: proof)
     }

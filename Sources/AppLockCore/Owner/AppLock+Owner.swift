@@ -29,8 +29,8 @@ extension AppLock {
     /// - Parameters:
     ///   - step: The way.
     ///   - passcode: The vault's passcode; an attempt is spent on it, two where it survives restarts.
-    ///   - survivesRestart: Puts the way in on the disk, under the TPM or the keyring. Every program of this user can then
-    ///     open the vault without any finger: only for what presence is enough for.
+    ///   - survivesRestart: Puts the way in on the disk, under the TPM or the keyring. Every program of this user can
+    ///     then open the vault without any finger: only for what presence is enough for.
     /// - Throws: `ownerUnavailable` and its like where the machine cannot ask its owner, `invalidPolicy`,
     ///   `hardwareUnavailable` where nothing is there to survive in; as
     ///   ``changePasscode(from:to:)``.
@@ -54,15 +54,16 @@ extension AppLock {
         await noteOwner().value
     }
 
-    /// Removes an owner step from the policy, and from the disk. Where it survives restarts the vault gets new keys, so that an
-    /// old copy of the header with it opens nothing that is written from now on; what is stored moves to them in
-    /// ``VaultCore/Vault/finishRekey(progress:)``.
+    /// Removes an owner step from the policy, and from the disk. Where it survives restarts the vault gets new keys, so
+    /// that an old copy of the header with it opens nothing that is written from now on; what is stored moves to them
+    /// in ``VaultCore/Vault/finishRekey(progress:)``.
     /// - Parameters:
     ///   - step: The way.
     ///   - passcode: The vault's passcode; an attempt is spent on it, two where the way survives restarts.
     ///   - phrase: The vault's words, where the way survives restarts: without them they no longer open the vault.
     ///   - insisting: Whether the vault may lose its phrase over that.
-    /// - Throws: As ``changePasscode(from:to:)``; `lastWayIn` where the phrase would be lost, `wrongPhrase`, with nothing changed.
+    /// - Throws: As ``changePasscode(from:to:)``; `lastWayIn` where the phrase would be lost, `wrongPhrase`, with
+    ///   nothing changed.
     public func removeOwner(
         _ step: OwnerStep, passcode: borrowing SecretBytes, phrase: consuming RecoveryPhrase? = nil,
         insisting: Bool = false
@@ -77,7 +78,7 @@ extension AppLock {
     }
 
     /// Has the system confirm the device owner, and opens the vault if it did. ``cancelPrompt()``, a lock, and the
-    /// cancellation of the task end the prompt; what comes of it then opens nothing.
+    /// cancellation of the task end the prompt; its outcome then opens nothing.
     ///
     /// No passcode attempt is spent. A prompt that ended without a match is counted as one while self-destruct is on,
     /// unless the policy turns that off.
@@ -161,7 +162,7 @@ extension AppLock {
         ownerPrompt.cancellation.cancel()
     }
 
-    /// Whether what comes of a prompt may still open anything.
+    /// Whether the outcome of a prompt may still open anything.
     private func isUp(_ prompt: RunningPrompt) -> Bool {
         guard emergencies.count == prompt.emergencies else { return false }
         guard let number = prompt.number else { return machine.state == .disabled && !vault.isUnlocked }

@@ -9,7 +9,7 @@ public struct OwnerPrompts: Sendable {
     /// Why the owner is asked, in the app's words, where the system's own prompt shows that; nil for the app's text
     /// `holdfast.owner.reason`.
     public var reason: String?
-    /// Set where the rules go on from the step that is asked.
+    /// Set where the rules have another step after the one that is asked.
     var other: OtherWish?
     let begin: @Sendable (OwnerStep) -> Void
     let show: @Sendable (OwnerGuidance) -> Void

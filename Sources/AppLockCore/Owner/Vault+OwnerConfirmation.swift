@@ -38,8 +38,8 @@ extension Vault {
         let outcome = authenticator.confirm(step, keeper: ownerKeeper, conversation)
         switch outcome {
         case .refused: if step == .biometrics { try countFailedBiometrics() }
-        // It ended with the last sample that was allowed. A passcode, which is counted, would be asked for next; without one
-        // nobody would count this prompt.
+        // It ended with the last sample that was allowed. A passcode, which is counted, would be asked for next;
+        // without one nobody would count this prompt.
         case .expired(.nonMatches):
             if step == .biometrics, try !protection().ways.contains(.passcode) { try countFailedBiometrics() }
         case .expired(.enrollmentChanged): noteChangedEnrollment(step)
@@ -69,7 +69,8 @@ extension OwnerAuthenticator {
         _ = try confirm(step, keeper: keeper, conversation).release()
     }
 
-    /// Has the system confirm the device owner, with a share that was drawn for this alone: half of the key that a change makes.
+    /// Has the system confirm the device owner, with a share that was drawn for this alone: half of the key that a
+    /// change makes.
     /// - Throws: As ``VaultCore/Vault/confirmOwner(_:by:_:)``.
     func confirmAnew(_ step: OwnerStep, _ conversation: any OwnerConversation) throws(VaultError) -> OwnerRelease {
         let keeper = OwnerKeeper()

@@ -35,8 +35,8 @@ extension VaultPolicy {
 }
 
 extension FallbackPolicy {
-    /// The ways of the owner, where this is ``convenient`` with some of them, or ``strict``, which has none; nil for rules
-    /// of the owner's own making.
+    /// The ways of the owner, where this is ``convenient`` with some of them, or ``strict``, which has none; nil for
+    /// rules of the owner's own making.
     fileprivate var steps: Set<OwnerStep>? {
         let steps = Set(OwnerStep.allCases.filter { self[$0.fallback] != nil })
         let isOurs = FallbackPolicy.convenient(steps)?.withoutHours() == withoutHours()

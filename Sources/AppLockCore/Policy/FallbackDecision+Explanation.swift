@@ -1,8 +1,8 @@
 package import VaultFormat
 
 extension FallbackDecision {
-    /// Sentences: what is done now, why the steps before it are not used, when those behind it would be, what cancelling
-    /// does, and how strong the result is.
+    /// Sentences: what is done now, why the steps before it are not used, when those behind it would be, what
+    /// cancelling does, and how strong the result is.
     package func explanation(under policy: FallbackPolicy) -> [String] {
         [doing] + lines.compactMap { sentence($0, policy) } + [cancelling(policy), strength]
     }

@@ -1,6 +1,6 @@
 package import VaultFormat
 
-/// What to do next, and what became of each step on the way to it.
+/// What to do next, and the outcome of each step on the way to it.
 package struct FallbackDecision: Sendable, Hashable {
     /// The next thing to do. There is no case that unlocks: only keys do that.
     package enum Action: Sendable, Hashable {
@@ -12,7 +12,7 @@ package struct FallbackDecision: Sendable, Hashable {
         case stop(FallbackStop)
     }
 
-    /// What became of one step.
+    /// The outcome of one step.
     package enum Finding: Sendable, Hashable {
         /// It is what is asked or used now; proves this much.
         case used(Assurance)
@@ -30,7 +30,7 @@ package struct FallbackDecision: Sendable, Hashable {
     package struct Line: Sendable, Hashable {
         /// The step.
         package let step: FallbackStep
-        /// What became of it.
+        /// Its outcome.
         package let finding: Finding
     }
 
@@ -50,7 +50,8 @@ package struct FallbackStop: Error, Sendable, Hashable {
         case refused = "refused"
         /// The last step could not be asked, and no further step for that.
         case nothingLeft = "nothingLeft"
-        /// An outcome of a step that the policy does not have, or one that its step never has: nothing is decided by it.
+        /// An outcome of a step that the policy does not have, or one that its step never has: nothing is decided by
+        /// it.
         case inconsistent = "inconsistent"
     }
 
@@ -66,8 +67,8 @@ extension FallbackDecision {
     /// Goes through the policy's steps in order and stops at the first that can be asked.
     ///
     /// A step that ended, or cannot be asked, gives a reason; the next step is the first one behind it that names this
-    /// reason. Where none does the vault stays locked. Cancelling leads to nothing but the open compartment, and there only
-    /// where the policy says so.
+    /// reason. Where none does the vault stays locked. Cancelling leads to nothing but the open compartment, and there
+    /// only where the policy says so.
     package init(_ facts: FallbackFacts) {
         var engine = Engine(facts)
         action = engine.run()

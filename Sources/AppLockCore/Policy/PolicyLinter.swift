@@ -33,8 +33,8 @@ package struct PolicyLinter: Sendable {
         self.capabilities = capabilities
     }
 
-    /// Whether the device's owner opens the vault, and no passcode does: their steps have no age, and end with the device's
-    /// passcode.
+    /// Whether the device's owner opens the vault, and no passcode does: their steps have no age, and end with the
+    /// device's passcode.
     private var opensForOwner: Bool { keepsOwnerSlotOnDisk && !hasPasscode && !asksNobody }
 
     /// Errors first.

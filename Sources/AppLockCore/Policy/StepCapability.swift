@@ -85,7 +85,7 @@ package struct FallbackFacts: Sendable, Hashable {
         /// How it ended.
         package let outcome: StepOutcome
 
-        /// What was asked and what came of it.
+        /// What was asked and the outcome.
         package init(_ step: FallbackStep, _ outcome: StepOutcome) {
             self.step = step
             self.outcome = outcome

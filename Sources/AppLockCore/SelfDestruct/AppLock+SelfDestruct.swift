@@ -31,8 +31,8 @@ extension AppLock {
     ///   - change: What it is to become.
     ///   - proof: ``prove(_:)`` for this alone; ``finish(_:proving:)`` wants another one.
     ///   - countdown: As for ``begin(_:passcode:countdown:)``.
-    /// - Throws: `locked`, `exists`, `proofExpired`; `invalidPolicy` where the vault opens without asking, so that there is
-    ///   nothing to guess; `proofTooWeak` where it has a passcode.
+    /// - Throws: `locked`, `exists`, `proofExpired`; `invalidPolicy` where the vault opens without asking, so that
+    ///   there is nothing to guess; `proofTooWeak` where it has a passcode.
     public func begin(
         _ change: SelfDestructChange, proving proof: consuming Proof, countdown: Duration = .seconds(30)
     ) throws(VaultError) -> SelfDestructSwitch {
@@ -55,8 +55,8 @@ extension AppLock {
     }
 
     /// Ends the countdown with a fresh authentication and writes the change.
-    /// - Throws: `delayed` while the countdown runs, with the change still pending; `notPending` when it was cancelled or has
-    ///   expired; as ``prove(passcode:)``. A wrong passcode ends the change.
+    /// - Throws: `delayed` while the countdown runs, with the change still pending; `notPending` when it was cancelled
+    ///   or has expired; as ``prove(passcode:)``. A wrong passcode ends the change.
     /// - Returns: The key that a wipe's receipt will be verified with, while self-destruct is on.
     public func finish(
         _ change: SelfDestructSwitch, passcode: borrowing SecretBytes

@@ -7,8 +7,8 @@ package import VaultStorage
 
 /// A change of a vault's self-destruct that is under way: ``AppLock/begin(_:passcode:countdown:)`` makes it.
 ///
-/// Runs what a pure state machine decides with the vault's own passcode. What is pending lives here only: with this object or its
-/// process it is gone. Safe to use from any thread.
+/// Runs what a pure state machine decides with the vault's own passcode. What is pending lives here only: with this
+/// object or its process it is gone. Safe to use from any thread.
 public final class SelfDestructSwitch: Sendable {
     private let vault: Vault
     private let machine: Mutex<SelfDestruct>

@@ -65,8 +65,8 @@ extension BetterAuthClient {
             return StagedAccount(kind: .recover, account: account, message: message)
         }
         guard account.recoveryHashes != [successor] else { return account }
-        // It was an earlier recovery that took effect, with its own successor, or it cannot be told which. The phrase that
-        // was shown last is the one that has to open.
+        // It was an earlier recovery that took effect, with its own successor, or it cannot be told which. The phrase
+        // that was shown last is the one that has to open.
         do throws(IdentityError) { try await changeRecovery(to: successor) } catch {
             throw error.adding(
                 "the identity is recovered, and its recovery phrase is not the new one yet: change it again")

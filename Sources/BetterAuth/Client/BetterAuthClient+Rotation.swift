@@ -2,8 +2,8 @@ public import BetterAuthMessages
 
 extension BetterAuthClient {
     /// Brings the device's next key into use.
-    /// - Throws: ``IdentityError``; `undecided` and `unreachable` where it is not known whether the server did it, which
-    ///   the next operation finds out.
+    /// - Throws: ``IdentityError``; `undecided` and `unreachable` where it is not known whether the server did it,
+    ///   which the next operation finds out.
     public func rotate() async throws(IdentityError) {
         try await rotateChain(.rotate, rotation)
     }

@@ -10,7 +10,7 @@ enum ChainState: Sendable {
     case blocked(BlockedChain)
 }
 
-/// What became of what earlier operations left.
+/// The outcome of what earlier operations left.
 enum Settlement: Sendable {
     /// Nothing waits.
     case clear

@@ -5,8 +5,9 @@ internal import SecretMemory
 /// The identity of this device, towards one server (protocol.md 4, 5 and 8).
 ///
 /// One operation at a time; calls that come meanwhile wait for their turn. Credentials are read from the store at the
-/// start of each operation and dropped at its end, so that a locked vault takes them away. Nothing stored is overwritten
-/// before the server agreed, and what is sent was written down before: a lost answer, a crash and a restart lose nothing.
+/// start of each operation and dropped at its end, so that a locked vault takes them away. Nothing stored is
+/// overwritten before the server agreed, and what is sent was written down before: a lost answer, a crash and a restart
+/// lose nothing.
 public actor BetterAuthClient {
     let store: any CredentialStore
     let keys: any DeviceKeys
@@ -38,7 +39,8 @@ public actor BetterAuthClient {
 
     /// - Parameters:
     ///   - store: Where the credentials rest.
-    ///   - keys: Makes and uses this device's keys. Those of sessions are always made here: each request is signed by them.
+    ///   - keys: Makes and uses this device's keys. Those of sessions are always made here: each request is signed by
+    ///     them.
     ///   - trust: How the server's response key is known.
     ///   - now: The time in UTC.
     ///   - notify: Hears what the owner should know; called in between, so it must not call back.
@@ -99,8 +101,8 @@ public actor BetterAuthClient {
     }
 
     /// Comes to an end with whatever was sent earlier and not answered.
-    /// - Throws: ``IdentityError``: `undecided`, `unreachable`, `invalidReply` and `notTheServer` while the server does not
-    ///   answer, `refused`, `chainUnknown`.
+    /// - Throws: ``IdentityError``: `undecided`, `unreachable`, `invalidReply` and `notTheServer` while the server does
+    ///   not answer, `refused`, `chainUnknown`.
     public func settle() async throws(IdentityError) {
         try await exclusively { () async throws(IdentityError) in
             var credentials = try load()
@@ -108,8 +110,8 @@ public actor BetterAuthClient {
         }
     }
 
-    /// Comes to an end with an earlier change of the recovery phrase, which decides what phrase is in effect. Requests of another
-    /// kind that do not get through may go on waiting: a change is sent beside them.
+    /// Comes to an end with an earlier change of the recovery phrase, which decides what phrase is in effect. Requests
+    /// of another kind that do not get through may keep waiting: a change is sent beside them.
     /// - Throws: ``IdentityError`` as ``settle()``.
     package func settleRecovery() async throws(IdentityError) {
         try await exclusively { () async throws(IdentityError) in

@@ -1,7 +1,7 @@
 internal import BetterAuthMessages
 
-// What is said about answers that are not the server's. Addresses and paths were checked, a status is a number, a content
-// type is a media type or nothing; of the body, which may be hostile, nothing is ever shown.
+// What is said about answers that are not the server's. Addresses and paths were checked, a status is a number, a
+// content type is a media type or nothing; of the body, which may be hostile, nothing is ever shown.
 extension IdentityError {
     private static func place(_ request: TransportRequest) -> String { "\(request.server)\(request.path)" }
 

@@ -9,8 +9,8 @@ extension IdentityError {
         /// A code as another process of Holdfast sent it.
         package init(word: String) { description = word }
 
-        /// The code as one of a closed set, for a table that the compiler checks; nil for a word that this version does not
-        /// know.
+        /// The code as one of a closed set, for a table that the compiler checks; nil for a word that this version does
+        /// not know.
         package var kind: Kind? { Kind(rawValue: description) }
     }
 }
@@ -36,8 +36,8 @@ extension IdentityError.Code {
     package static let accountExists = IdentityError.Code(.accountExists)
     /// There is no session, or it is over. Open one.
     package static let noSession = IdentityError.Code(.noSession)
-    /// The server refused; ``IdentityError/failure`` has its code. Its refusals are not signed, so nothing was erased because
-    /// of one.
+    /// The server refused; ``IdentityError/failure`` has its code. Its refusals are not signed, so nothing was erased
+    /// because of one.
     public static let refused = IdentityError.Code(.refused)
     /// The server could not be reached, or did not answer in time. Try again later.
     package static let unreachable = IdentityError.Code(.unreachable)
@@ -46,13 +46,13 @@ extension IdentityError.Code {
     package static let notTheServer = IdentityError.Code(.notTheServer)
     /// The answer is not the server's: malformed, signed with an unknown key, or for another request.
     package static let invalidReply = IdentityError.Code(.invalidReply)
-    /// The answer was signed with a key that is not known to be the server's. Do not accept another key unless the server's
-    /// operator publishes it.
+    /// The answer was signed with a key that is not known to be the server's. Do not accept another key unless the
+    /// server's operator publishes it.
     package static let unknownServerKey = IdentityError.Code(.unknownServerKey)
     /// Whether the server did it is not known yet. The next operation finds out first; nothing is lost.
     public static let undecided = IdentityError.Code(.undecided)
-    /// The server accepts neither of this device's keys. All keys are kept; recover the identity, or erase it if the user
-    /// meant to leave.
+    /// The server accepts neither of this device's keys. All keys are kept; recover the identity, or erase it if the
+    /// user meant to leave.
     public static let chainUnknown = IdentityError.Code(.chainUnknown)
     /// A key is in a chip that cannot be used now. Try again where the chip answers.
     package static let keyUnavailable = IdentityError.Code(.keyUnavailable)

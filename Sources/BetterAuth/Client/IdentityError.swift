@@ -2,8 +2,8 @@ public import BetterAuthMessages
 internal import Cryptography
 internal import SecretMemory
 
-/// What the client of an identity refuses or could not do: a code for programs, and a reason in plain words that says what is
-/// wrong. What to do about it is told by the user interface that shows it.
+/// What the client of an identity refuses or could not do: a code for programs, and a reason in plain words that says
+/// what is wrong. What to do about it is told by the user interface that shows it.
 public struct IdentityError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure.
     public let code: Code

@@ -28,7 +28,7 @@ public struct IdentityStatus: Sendable, Hashable {
     public let sessionExpiry: Timestamp?
     /// The last moment for a refresh.
     public let refreshExpiry: Timestamp?
-    /// Whether something was sent and not answered; the next operation finds out what became of it.
+    /// Whether something was sent and not answered; the next operation finds out its outcome.
     public let isUnfinished: Bool
 
     init(_ credentials: Credentials) {
@@ -48,8 +48,8 @@ extension BetterAuthClient {
     /// - Throws: ``IdentityError``: `locked`, `damaged`, `newerVersion`, or what the store throws.
     public func status() async throws(IdentityError) -> IdentityStatus { IdentityStatus(try await credentials()) }
 
-    /// Makes what another device of the account needs to let this one join: text to copy, or for a QR code. Asked again,
-    /// it is the same. It is no secret. ``openSession()`` finds out whether it was accepted.
+    /// Makes what another device of the account needs to let this one join: text to copy, or for a QR code. Asked
+    /// again, it is the same. It is no secret. ``openSession()`` finds out whether it was accepted.
     /// - Parameter identity: The account.
     /// - Throws: ``IdentityError``; `accountExists`, `keyUnavailable`.
     public func makeLinkText(for identity: IdentityID) async throws(IdentityError) -> String {

@@ -12,8 +12,8 @@ package struct RotationSettlement {
         case probeNext
         /// Open a session with the current key.
         case probeCurrent
-        /// Make a plain rotation with the same two keys the newest request, beside the one that does not get through, and
-        /// send it: one of them passes, and then the other never can.
+        /// Make a plain rotation with the same two keys the newest request, beside the one that does not get through,
+        /// and send it: one of them passes, and then the other never can.
         case supersede
         case end(Outcome)
     }
@@ -23,8 +23,8 @@ package struct RotationSettlement {
         case confirmed
         /// The chain has moved, and one of the requests did it.
         case moved
-        /// The chain has not moved: the server takes the current key, and the requests do not get through. Everything is
-        /// kept and tried again later.
+        /// The chain has not moved: the server takes the current key, and the requests do not get through. Everything
+        /// is kept and tried again later.
         case blocked
         /// No answer says anything about the keys. Everything is kept and tried again later.
         case undecided
@@ -74,7 +74,7 @@ package struct RotationSettlement {
             switch event {
             case .confirmed: return end(.moved)
             case .absent: return end(.undecided)
-            // What became of the question about one key says nothing about the other.
+            // The outcome of the question about one key says nothing about the other.
             case .refused, .lost:
                 phase = .probingCurrent(isNextRefused: event == .refused)
                 return .probeCurrent

@@ -56,8 +56,8 @@ extension Credentials {
     }
 
     /// Reads a record.
-    /// - Throws: ``IdentityError/Code/damaged`` for what this program did not write, ``IdentityError/Code/newerVersion``,
-    ///   ``SecretMemory/SecretMemoryError``.
+    /// - Throws: ``IdentityError/Code/damaged`` for what this program did not write,
+    ///   ``IdentityError/Code/newerVersion``, ``SecretMemory/SecretMemoryError``.
     package init(parsing bytes: RawSpan) throws {
         guard bytes.byteCount <= Credentials.largestRecord else { throw RecordReader.damaged }
         let reader = try RecordReader(bytes)

@@ -197,6 +197,6 @@ public protocol CredentialStore: Sendable {
     func load() throws -> SecretBytes?
     /// Stores the record in place of the one before, durably and as one step: after a crash one of the two is there.
     func save(_ record: borrowing SecretBytes) throws
-    /// Removes the record; none is fine.
+    /// Removes the record; succeeds if there is none.
     func erase() throws
 }

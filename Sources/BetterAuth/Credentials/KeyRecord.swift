@@ -34,14 +34,14 @@ package final class KeyRecord: Sendable {
 /// Makes and uses the keys of a device: in a chip where there is one, else in memory.
 package protocol DeviceKeys: Sendable {
     /// A fresh key.
-    /// - Parameter place: Where the account's other keys are, so that they stay together; nil for the best place of this
-    ///   machine.
+    /// - Parameter place: Where the account's other keys are, so that they stay together; nil for the best place of
+    ///   this machine.
     /// - Throws: ``IdentityError/Code/keyUnavailable`` where nothing makes keys in this place.
     func makeKey(in place: KeyRecord.Place?) throws -> KeyRecord
     /// What signs with a key.
     /// - Throws: ``IdentityError/Code/keyUnavailable`` where its place cannot be reached.
     func signer(_ key: KeyRecord) throws -> any SigningKey
-    /// Destroys a key that is not used any more; one that has gone already is fine.
+    /// Destroys a key that is not used any more; succeeds if it does not exist.
     func destroy(_ key: KeyRecord) throws
 }
 

@@ -1,8 +1,8 @@
 public import Cryptography
 public import SecretMemory
 
-/// The recovery phrase of an identity: 24 words (BIP-39), from which its recovery key is derived. Never the phrase of the
-/// vault, which opens files on this device; this one speaks to the server, and each recovery replaces it.
+/// The recovery phrase of an identity: 24 words (BIP-39), from which its recovery key is derived. Never the phrase of
+/// the vault, which opens files on this device; this one speaks to the server, and each recovery replaces it.
 ///
 /// The example app's phrases, 23 words of a list of its own without a checksum, are taken for recovering accounts that
 /// were made there; no new ones are made.

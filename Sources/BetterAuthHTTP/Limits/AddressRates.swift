@@ -47,12 +47,12 @@ package final class AddressRates: Sendable {
         }
     }
 
-    /// Nil when a request of this address may go on, and otherwise its refusal.
+    /// Nil when a request of this address may continue, and otherwise its refusal.
     package func refusal(_ address: ClientAddress, now: Double) -> HTTPReply? {
         admit(address, now: now) ? nil : HTTPReply(.plain(.limited), retrySeconds: retrySeconds)
     }
 
-    /// Whether a request of this address may go on.
+    /// Whether a request of this address may continue.
     /// - Parameter now: Seconds of a clock that only goes forward.
     package func admit(_ address: ClientAddress, now: Double) -> Bool {
         guard isLimited.load(ordering: .relaxed) else { return true }

@@ -30,8 +30,8 @@ package struct HTTPSettings: Sendable {
     package var certificate: String?
     package var key: String?
 
-    /// Milliseconds for which a stop waits for the next request of a connection that was used, or made, just now: a request
-    /// that is on its way is answered.
+    /// Milliseconds for which a stop waits for the next request of a connection that was used, or made, just now: a
+    /// request that is on its way is answered.
     package var quietMilliseconds = 250
 
     package init() {}
@@ -47,8 +47,8 @@ package struct HTTPSettings: Sendable {
                 == (other.trustedProxies, other.certificate, other.key, other.quietMilliseconds)
     }
 
-    /// The same, for a front that goes on where another one is: with its counts, and with what was seen there of proxies that
-    /// are not trusted.
+    /// The same, for a front that continues where another one is: with its counts, and with what was seen there of
+    /// proxies that are not trusted.
     package func counting(with other: HTTPSettings) -> HTTPSettings {
         var settings = self
         settings.counters = other.counters

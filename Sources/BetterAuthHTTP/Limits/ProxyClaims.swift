@@ -15,7 +15,8 @@ final class ProxyClaims: Sendable {
     /// Seconds for which a claim tells that a proxy runs here. Any program of this machine can write one.
     private static let lasts = 600.0
 
-    /// Whether one of this machine has of late: then a proxy runs here, and a request from this machine may be anybody's.
+    /// Whether one of this machine has of late: then a proxy runs here, and a request from this machine may be
+    /// anybody's.
     /// - Parameter now: By the monotonic clock.
     func areLocal(now: Double) -> Bool { local.withLock { now - $0.last < ProxyClaims.lasts } }
 
@@ -31,7 +32,8 @@ final class ProxyClaims: Sendable {
         return !isAny.exchange(true, ordering: .relaxed)
     }
 
-    /// Those that are still claims when these proxies are trusted: none when the proxies of this machine are among them.
+    /// Those that are still claims when these proxies are trusted: none when the proxies of this machine are among
+    /// them.
     func trusting(_ proxies: [AddressBlock]) -> ProxyClaims {
         let known = local.withLock { $0.peers }
         let isMended = !known.isEmpty && known.allSatisfy { peer in proxies.contains { $0.contains(peer) } }

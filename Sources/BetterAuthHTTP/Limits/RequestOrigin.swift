@@ -18,7 +18,8 @@ package struct RequestOrigin: Sendable {
     let isTrusted: Bool
 
     /// - Parameters:
-    ///   - forwarded: The values of every X-Forwarded-For line, in the order in which they came (RFC 9110, section 5.3).
+    ///   - forwarded: The values of every X-Forwarded-For line, in the order in which they came (RFC 9110, section
+    ///     5.3).
     ///   - isMarked: Whether another header tells of a proxy.
     package init(
         peer: ClientAddress, forwarded: [String], isMarked: Bool = false, trusting proxies: [AddressBlock]

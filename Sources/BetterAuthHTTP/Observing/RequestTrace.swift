@@ -79,8 +79,8 @@ package struct RequestTrace: Sendable, Hashable {
             }
     }
 
-    /// Version 00, the only one that there is: `00-` trace, parent and flags in lower hexadecimal digits; neither trace nor
-    /// parent is zero.
+    /// Version 00, the only one that there is: `00-` trace, parent and flags in lower hexadecimal digits; neither trace
+    /// nor parent is zero.
     private static func isParent(_ text: String) -> Bool {
         let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
         guard parts.map(\.count) == [2, 32, 16, 2], parts[0].elementsEqual("00".utf8) else { return false }
@@ -90,7 +90,8 @@ package struct RequestTrace: Sendable, Hashable {
         return areDigits && parts[1...2].allSatisfy { !$0.allSatisfy { $0 == UInt8(ascii: "0") } }
     }
 
-    /// Members of a list with keys and values, of visible characters and spaces: nothing else can hide in a header's line.
+    /// Members of a list with keys and values, of visible characters and spaces: nothing else can hide in a header's
+    /// line.
     private static func isState(_ text: String) -> Bool {
         (1...longestState).contains(text.utf8.count) && text.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
             && text.split(separator: ",").allSatisfy { $0.contains("=") }

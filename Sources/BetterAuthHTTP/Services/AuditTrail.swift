@@ -19,8 +19,8 @@ package struct AuditTrail: Sendable {
 
     func examine() { log.examine() }
 
-    /// Records an operation. What was done is answered when its line is on the disk; a refusal changed nothing, and does not
-    /// wait. A message that names no identity is no operation on an account.
+    /// Records an operation. What was done is answered when its line is on the disk; a refusal changed nothing, and
+    /// does not wait. A message that names no identity is no operation on an account.
     func record(
         _ operation: AuthOperation, _ reply: ServerReply, _ subject: OperationSubject, _ request: HTTPRequest,
         _ answer: @escaping @Sendable (HTTPReply) -> Void

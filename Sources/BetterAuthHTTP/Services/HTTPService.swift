@@ -82,8 +82,8 @@ package protocol HTTPService: Sendable {
     /// What the service has at a path.
     associatedtype Route: Sendable
 
-    /// Finds what the service has at a path; nil for nothing. Called once for each request: what it found goes to the calls
-    /// below.
+    /// Finds what the service has at a path; nil for nothing. Called once for each request: what it found goes to the
+    /// calls below.
     func route(_ path: String) -> Route?
 
     /// Refuses a request by its first lines, before its body is read and any work done; nil lets it in.

@@ -4,7 +4,8 @@
 enum Base64URL {
     private static let alphabet: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
-    /// For each byte its sextet and 48, so that the table is text; `~`, which gives 78, for a byte outside the alphabet.
+    /// For each byte its sextet and 48, so that the table is text; `~`, which gives 78, for a byte outside the
+    /// alphabet.
     private static let sextets: StaticString = """
         ~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~n~~defghijklm~~~~~~\
         ~0123456789:;<=>?@ABCDEFGHI~~~~o~JKLMNOPQRSTUVWXYZ[\\]^_`abc~~~~~\

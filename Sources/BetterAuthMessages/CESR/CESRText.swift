@@ -1,5 +1,6 @@
 /// A fixed-size value in the text form of CESR (protocol.md 2.1): zero bytes in front of the raw value up to a
-/// multiple of three, all of it in base64url, and the leading characters, which hold only zero bits, replaced by a code.
+/// multiple of three, all of it in base64url, and the leading characters, which hold only zero bits, replaced by a
+/// code.
 ///
 /// Every value has one text. Peers accept several, because they drop the lead bytes unread; we refuse the others.
 public protocol CESRText: Sendable, Hashable, CustomStringConvertible {

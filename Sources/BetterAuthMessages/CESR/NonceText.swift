@@ -1,6 +1,7 @@
 /// 128 random bits: `0A` and 22 characters (protocol.md 2.2).
 ///
-/// The protocol calls three things a nonce: a request's, the session challenge, and the replay key of an access request.
+/// The protocol calls three things a nonce: a request's, the session challenge, and the replay key of an access
+/// request.
 public struct NonceText: CESRText, CESRValue {
     /// Characters of the text.
     package static let textSize = CESRForm.nonce.textSize

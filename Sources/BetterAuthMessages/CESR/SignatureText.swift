@@ -1,7 +1,7 @@
 /// An ECDSA signature over P-256, r then s: `0I` and 86 characters (protocol.md 2.2).
 ///
-/// Both r and s are at least 1 and below the order of the curve. A high s is accepted, so one message has many signatures:
-/// a signature must never serve as a replay key.
+/// Both r and s are at least 1 and below the order of the curve. A high s is accepted, so one message has many
+/// signatures: a signature must never serve as a replay key.
 public struct SignatureText: CESRText, CESRValue {
     /// Characters of the text.
     package static let textSize = CESRForm.signature.textSize

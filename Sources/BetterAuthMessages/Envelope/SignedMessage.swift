@@ -1,7 +1,7 @@
 /// A payload and the signature over its bytes: `{"payload":…,"signature":"…"}` (protocol.md 3.1).
 ///
-/// A received message keeps the bytes it came as, and a verifier takes those: writing the payload anew is what makes the
-/// published peers disagree. Nothing here verifies; a message that was parsed is well-formed, not authentic.
+/// A received message keeps the bytes it came as, and a verifier takes those: writing the payload anew is what makes
+/// the published peers disagree. Nothing here verifies; a message that was parsed is well-formed, not authentic.
 package struct SignedMessage<Payload: MessagePayload>: Sendable, Hashable {
     package let payload: Payload
     package let signature: SignatureText

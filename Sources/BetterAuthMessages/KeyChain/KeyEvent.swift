@@ -86,8 +86,8 @@ package struct KeyEvent: MessagePayload {
 }
 
 extension SignedMessage<KeyEvent> {
-    /// The text whose digest is the event's id: the text that was signed, with 44 `#` for the id and, in the first event,
-    /// for the prefix.
+    /// The text whose digest is the event's id: the text that was signed, with 44 `#` for the id and, in the first
+    /// event, for the prefix.
     package var digestInput: [UInt8] {
         var text = withSignedBytes { $0.copied }
         // The members stand at fixed places in what was parsed and in what was written.

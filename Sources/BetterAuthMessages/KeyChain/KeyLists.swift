@@ -14,8 +14,8 @@ package struct EndorsementList: Sendable, Hashable {
     package let records: [PublicKeyText: SignedEndorsement]
 
     /// Reads a list.
-    /// - Throws: ``MessageError``; ``MessageError/Reason/inconsistent`` when a record is about another key than the one it
-    ///   stands under.
+    /// - Throws: ``MessageError``; ``MessageError/Reason/inconsistent`` when a record is about another key than the one
+    ///   it stands under.
     package init(parsing bytes: RawSpan) throws(MessageError) {
         let place = "keys"
         var reader = try MessageReader(

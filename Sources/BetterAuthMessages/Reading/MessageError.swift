@@ -79,7 +79,7 @@ package enum MessageLimits {
     package static let token = 4096
     /// Bytes of an access token's decompressed text.
     package static let claims = 16_384
-    /// Bytes of a list of keys or key events, which grows for as long as a deployment lives: 34,000 events, which are 3.9 years
-    /// with one an hour.
+    /// Bytes of a list of keys or key events, which grows for as long as a deployment lives: 34,000 events, which are
+    /// 3.9 years with one an hour.
     package static let keyList = 16 << 20
 }

@@ -1,5 +1,5 @@
-// Application data is any JSON value (RFC 8259). It is not rebuilt: its bytes are kept, since the signature covers them,
-// and these rules only make sure that every reader understands them alike.
+// Application data is any JSON value (RFC 8259). It is not rebuilt: its bytes are kept, since the signature covers
+// them, and these rules only make sure that every reader understands them alike.
 extension MessageReader {
     /// Moves past one value.
     /// - Parameter spaced: Whether whitespace may stand between its parts; never inside a signed message.

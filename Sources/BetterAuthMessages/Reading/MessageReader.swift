@@ -1,7 +1,7 @@
 /// Reads a message once from front to back. Each read checks its bounds; nothing a peer sends can make one trap.
 ///
-/// Members are taken in the protocol's own order and without whitespace (protocol.md 3.3): such a text has one spelling only,
-/// so what was accepted is written again byte for byte. The exception is application data, kept as it came.
+/// Members are taken in the protocol's own order and without whitespace (protocol.md 3.3): such a text has one spelling
+/// only, so what was accepted is written again byte for byte. The exception is application data, kept as it came.
 package struct MessageReader {
     let bytes: [UInt8]
     var position: Int

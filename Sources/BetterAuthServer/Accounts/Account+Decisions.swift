@@ -3,7 +3,7 @@ package import BetterAuthMessages
 // The rules of protocol.md 5, 7 and 12.1 to 12.8. No store has rules of its own: each of them
 // asks here, inside its transaction.
 extension AccountChange {
-    /// What is to become of an account; nil for an identity that was never seen.
+    /// The new state of an account; nil for an identity that was never seen.
     package func decision(on account: Account?) -> AccountDecision {
         if let reply, let known = account?.reply(to: reply.operation, now: moment) { return .repeated(known) }
         do throws(ProtocolError) {

@@ -86,7 +86,7 @@ package enum AccountDecision: Sendable, Hashable {
     case refused(ProtocolError)
 }
 
-/// What became of a change.
+/// The outcome of a change.
 package enum AccountOutcome: Sendable, Hashable {
     case committed
     case repeated(CommittedReply)

@@ -2,13 +2,13 @@ internal import BetterAuthMessages
 
 /// The row of an account in a store: its length is in its contents, every number is big-endian.
 ///
-///     version 1 (1, or 2 when a device has a void before) | state 1 (0 open, 1 deleted, 2 locked) | void before 8 | [recovery hash 32] | devices 2 | former devices 4 | replies 1
-///     each device:  id 32 | public key 33 | rotation hash 32 | has 1 (1 a reply, 2 void before) | [reply 137] | [void before 8]
-///     each former device:  id 32
+///     version 1 (1, or 2 when a device has a void before) | state 1 (0 open, 1 deleted, 2 locked) | void before 8 |
+///     [recovery hash 32] | devices 2 | former devices 4 | replies 1 each device:  id 32 | public key 33 | rotation
+///     hash 32 | has 1 (1 a reply, 2 void before) | [reply 137] | [void before 8] each former device:  id 32
 ///     each reply:  operation 32 | response key 33 | signature 64 | until 8
 package enum AccountCoding {
-    /// Programs that knew no sessions of a single device wrote and read the first one only. What they can read is written as
-    /// they did, so that a database has one form of each row.
+    /// Programs that knew no sessions of a single device wrote and read the first one only. What they can read is
+    /// written as they did, so that a database has one form of each row.
     static let versions: ClosedRange<UInt8> = 1...2
 
     private static func version(_ account: Account) -> UInt8 {

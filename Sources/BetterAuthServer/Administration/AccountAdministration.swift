@@ -74,7 +74,7 @@ package struct AccountAdministration: Sendable {
             }
         }
 
-        /// Whether it goes on with another one, which was recorded.
+        /// Whether it continues with another one, which was recorded.
         package var isContinuation: Bool {
             if case .count(_?) = self { true } else { false }
         }
@@ -123,7 +123,7 @@ package struct AccountAdministration: Sendable {
 
     private static let unknown = #"{"error":"there is no such account"}"#
 
-    /// A part at a time: whoever asks goes on with `next`, and others are answered in between.
+    /// A part at a time: whoever asks continues with `next`, and others are answered in between.
     private func count(after first: IdentityID?) throws(StoreError) -> String {
         var counts = AccountCounts()
         var (last, isWhole) = (first, false)

@@ -44,8 +44,8 @@ extension AccountCounts {
     /// Accounts that an estimate reads.
     private static let sample = 1000
 
-    /// About how many there are, from the first thousand: identities are digests and lie evenly, so the share of all digests
-    /// that these cover tells how many there are in all, within a few in a hundred. Exact below that number.
+    /// About how many there are, from the first thousand: identities are digests and lie evenly, so the share of all
+    /// digests that these cover tells how many there are in all, within a few in a hundred. Exact below that number.
     /// - Throws: ``StoreError``.
     package static func estimated(_ store: some ServerStore) throws(StoreError) -> AccountCounts {
         estimated(try store.accounts(after: nil, most: sample))

@@ -1,8 +1,8 @@
 internal import Cryptography
 internal import SecretMemory
 
-/// The key that proves the next line of a chain. What proves a line is gone when the line is there: the keys behind a place
-/// follow from it, those before it do not (constructions.md 8.2).
+/// The key that proves the next line of a chain. What proves a line is gone when the line is there: the keys behind a
+/// place follow from it, those before it do not (constructions.md 8.2).
 struct AuditChain: ~Copyable {
     /// Of the digits that name a chain, and of those that prove a line.
     static let digits = 32

@@ -1,7 +1,7 @@
 internal import SystemCalls
 
-/// The file that lines are added to. Several processes of one user on one machine may share it: each adds whole lines while
-/// it has the file's lock.
+/// The file that lines are added to. Several processes of one user on one machine may share it: each adds whole lines
+/// while it has the file's lock.
 struct AuditFile: ~Copyable {
     /// Milliseconds for which the lock is waited for: a process adds its lines and lets go.
     private static let patience = 2000
@@ -28,7 +28,8 @@ struct AuditFile: ~Copyable {
     /// - Parameters:
     ///   - chain: Advanced by what makes the lines.
     ///   - lines: Given the file's last whole line.
-    /// - Throws: ``SystemError``: the lines are not there, unless taking them away failed too. Also what `lines` throws.
+    /// - Throws: ``SystemError``: the lines are not there, unless taking them away failed too. Also what `lines`
+    ///   throws.
     borrowing func append(
         _ chain: inout AuditChain, _ lines: (_ last: AuditLine?, inout AuditChain) throws -> [UInt8]
     ) throws {
@@ -41,7 +42,8 @@ struct AuditFile: ~Copyable {
             guard status.st_nlink > 0 else { throw SystemError(ENOENT) }
             start = Int(status.st_size)
             let tail = try lastBytes(of: start)
-            // A process that was killed, or a full disk, left a part of a line: it stays, as a line that proves nothing.
+            // A process that was killed, or a full disk, left a part of a line: it stays, as a line that proves
+            // nothing.
             let isWhole = tail.isEmpty || tail.last == 0x0A
             let bytes = (isWhole ? [] : [0x0A]) + (try lines(AuditFile.lastLine(tail), &chain))
             end = start + bytes.count

@@ -1,6 +1,7 @@
 internal import BetterAuthMessages
 
-/// One line of the audit log: `{"chain":"…","n":N,"time":"…",…,"tag":"…"}`. The tag covers all bytes in front of `,"tag"`.
+/// One line of the audit log: `{"chain":"…","n":N,"time":"…",…,"tag":"…"}`. The tag covers all bytes in front of
+/// `,"tag"`.
 struct AuditLine {
     static let longest = 4096
     private static let front = Array(#"{"chain":""#.utf8)

@@ -1,14 +1,14 @@
 internal import Synchronization
 internal import SystemCalls
 
-/// The record of account operations, in a file whose lines prove each other. One thread writes: all that waits goes to the
-/// disk with one flush, and only then do the replies go out.
+/// The record of account operations, in a file whose lines prove each other. One thread writes: all that waits goes to
+/// the disk with one flush, and only then do the replies go out.
 package final class AuditLog: Sendable {
     /// What happens while the log cannot be written.
     package enum Policy: String, Sendable, CaseIterable {
         /// Operations are refused, and the server is not ready.
         case refuse = "refuse"
-        /// Operations go on. Their entries wait for room, as many as there is memory for.
+        /// Operations continue. Their entries wait for room, as many as there is memory for.
         case warn = "warn"
     }
 
@@ -118,10 +118,10 @@ package final class AuditLog: Sendable {
         return outcome.withLock(when: { $0 != nil }, { $0 ?? false })
     }
 
-    /// Goes on in the file that now has the name: the one before was moved away.
+    /// Continues in the file that now has the name: the one before was moved away.
     package func reopen() { _ = queue.add(Item(work: .reopen)) }
 
-    /// Goes on with another key, if it is another one.
+    /// Continues with another key, if it is another one.
     package func adopt(_ key: AuditKey) {
         let isOther = state.withLock { state in
             defer { state.key = key.name }

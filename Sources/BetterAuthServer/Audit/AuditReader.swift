@@ -172,7 +172,8 @@ package struct AuditReader {
         }
     }
 
-    /// Follows a chain from its first line on; of one whose beginning is missing, from the first line that a key proves.
+    /// Follows a chain from its first line on; of one whose beginning is missing, from the first line that a key
+    /// proves.
     private mutating func begin(_ line: AuditLine, _ members: [String: String]) throws -> Bool {
         guard states.count < AuditReader.mostChains else {
             throw Failure(description: "too many chains without an end; split the file at lines that say begin")

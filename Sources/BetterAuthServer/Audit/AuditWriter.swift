@@ -3,8 +3,8 @@ internal import SystemCalls
 
 /// Writes chains of lines into the audit log's file. Used by one thread at a time.
 ///
-/// A chain whose lines could not be written is not continued: what is on the disk is not known. Another one begins, and says
-/// how many lines the one before had.
+/// A chain whose lines could not be written is not continued: what is on the disk is not known. Another one begins, and
+/// says how many lines the one before had.
 struct AuditWriter: ~Copyable {
     private let path: String
     private var key: AuditKey

@@ -2,9 +2,9 @@ internal import BetterAuthMessages
 internal import Cryptography
 internal import SecretMemory
 
-// What is in the file, or sealed in it: a mark, the lineage's name (16) and generation (8, big-endian), then for each key
-// its purpose (1), the moment of its first use (8, milliseconds, big-endian) and its scalar (32). A key of the audit log has
-// its number in the place of a moment.
+// What is in the file, or sealed in it: a mark, the lineage's name (16) and generation (8, big-endian), then for each
+// key its purpose (1), the moment of its first use (8, milliseconds, big-endian) and its scalar (32). A key of the
+// audit log has its number in the place of a moment.
 extension KeyFile {
     static let mark = Array("HOLDFAST SERVER KEYS 1\n".utf8)
     private static let headSize = mark.count + KeyLineage.size + 8
@@ -105,7 +105,8 @@ package enum KeyRoom {
     /// Keys of the audit log that are kept.
     static let mostOfAudit = 16
 
-    /// The shortest time in use, in seconds, after which keys can be rotated again and again, beside a whole audit log's keys.
+    /// The shortest time in use, in seconds, after which keys can be rotated again and again, beside a whole audit
+    /// log's keys.
     /// - Parameters:
     ///   - publishedSeconds: For which a key is published before it signs.
     ///   - lifetimes: Seconds for which what a key signed is valid, of each purpose.

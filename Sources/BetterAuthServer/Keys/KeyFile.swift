@@ -79,8 +79,8 @@ package struct KeyFile: Sendable {
         }
     }
 
-    /// The keys of the file; where there is none, fresh ones, which are kept in it first. Of processes that do so at the
-    /// same time one makes them, and all have the same.
+    /// The keys of the file; where there is none, fresh ones, which are kept in it first. Of processes that do so at
+    /// the same time one makes them, and all have the same.
     /// - Parameter moment: Since when fresh keys are in use: the present, for keys that have an age.
     /// - Returns: The keys, and whether they are new.
     /// - Throws: ``Failure``.
@@ -281,8 +281,8 @@ package struct KeyFile: Sendable {
     }
 }
 
-/// Files that processes which were killed while they wrote keys have left beside them: `NAME.PROCESS.NUMBER`. They have keys in
-/// them, which must not outlive those of the file.
+/// Files that processes which were killed while they wrote keys have left beside them: `NAME.PROCESS.NUMBER`. They have
+/// keys in them, which must not outlive those of the file.
 enum KeyLeftovers {
     /// Seconds after which nobody is writing any more, also one in another container, whose processes are not seen.
     private static let age: Int64 = 60

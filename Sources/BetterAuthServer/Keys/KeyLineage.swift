@@ -29,14 +29,14 @@ package struct KeyLineage: Sendable, Hashable {
     var digest: DigestText { unsafe Derivations.blake3(name.span.bytes) }
 }
 
-/// The keys that the accounts of a store belong to: whoever loses or mixes up the file of the keys is told so before any
-/// client meets a key that it cannot know.
+/// The keys that the accounts of a store belong to: whoever loses or mixes up the file of the keys is told so before
+/// any client meets a key that it cannot know.
 package struct KeyMark: Sendable, Hashable {
     /// Of the lineage's name.
     package let digest: DigestText
     package let generation: UInt64
-    /// Of the keys that the last rotation made, since two copies of one file can be rotated apart. Nil in a mark of before
-    /// that was written down.
+    /// Of the keys that the last rotation made, since two copies of one file can be rotated apart. Nil in a mark
+    /// written before that was written down.
     package let keys: DigestText?
 
     package init(digest: DigestText, generation: UInt64, keys: DigestText?) {
@@ -73,7 +73,7 @@ package struct KeyMark: Sendable, Hashable {
 package enum KeyStanding: Sendable, Hashable {
     /// Those that it was made of.
     case same
-    /// They came of them by rotations, or the mark does not say which these were.
+    /// They are derived from them by rotations, or the mark does not say which these were.
     case later
     /// They were rotated since.
     case earlier

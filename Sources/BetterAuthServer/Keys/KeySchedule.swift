@@ -1,7 +1,7 @@
 package import BetterAuthMessages
 
-/// The keys of one purpose in the order of their use, which is that of their making. A key is published before it is used,
-/// and stays published for as long as what it signed is valid (protocol.md 12.26).
+/// The keys of one purpose in the order of their use, which is that of their making. A key is published before it is
+/// used, and stays published for as long as what it signed is valid (protocol.md 12.26).
 package struct KeySchedule: Sendable {
     package struct Entry: Sendable {
         package let key: ServerKey
@@ -61,8 +61,8 @@ package struct KeySchedule: Sendable {
             .map { entries[$0].key }
     }
 
-    /// Publishes another key, and forgets those whose signatures have all expired. No earlier key comes into use after it,
-    /// whatever a clock said when that one was made.
+    /// Publishes another key, and forgets those whose signatures have all expired. No earlier key comes into use after
+    /// it, whatever a clock said when that one was made.
     package mutating func add(_ key: ServerKey, usedFrom: Timestamp, now: Timestamp) {
         let kept = entries.indices.filter { isPublished($0, now: now) }.map { entries[$0] }
         entries = kept.map { Entry(key: $0.key, usedFrom: min($0.usedFrom, usedFrom)) }

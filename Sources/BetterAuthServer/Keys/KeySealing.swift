@@ -1,8 +1,9 @@
 internal import Cryptography
 package import SecretMemory
 
-/// The form of a sealed file of keys: a mark, the length of the sealed object (2, big-endian), the object, a nonce (12),
-/// and the contents of a plain file in AES-256-GCM with its tag, which authenticates everything in front of the nonce.
+/// The form of a sealed file of keys: a mark, the length of the sealed object (2, big-endian), the object, a nonce
+/// (12), and the contents of a plain file in AES-256-GCM with its tag, which authenticates everything in front of the
+/// nonce.
 ///
 /// The key is made for this one file and sealed in the object.
 enum KeySealing {

@@ -86,7 +86,8 @@ package final class OperationSubject: Sendable {
 
     package init() {}
 
-    /// The identity that the message names, or that its token or challenge belongs to; nil for a message that names none.
+    /// The identity that the message names, or that its token or challenge belongs to; nil for a message that names
+    /// none.
     package var identity: IdentityID? { known.withLock { $0 } }
 
     fileprivate func set(_ identity: IdentityID) { known.withLock { $0 = identity } }

@@ -2,8 +2,8 @@ internal import BetterAuthMessages
 internal import Cryptography
 internal import SecretMemory
 
-/// Challenges for identities that do not exist. Nothing is stored for them, and yet they are recognised for as long as a
-/// real one lives: an answer to one is refused in the words in which a device that is not in an account is refused.
+/// Challenges for identities that do not exist. Nothing is stored for them, and yet they are recognised for as long as
+/// a real one lives: an answer to one is refused in the words in which a device that is not in an account is refused.
 ///
 /// Eight random bytes, and eight of a keyed digest of them and of the second in which they were given.
 final class Decoys: Sendable {

@@ -2,8 +2,8 @@ package import BetterAuthMessages
 
 /// Challenges and the replies of the sessions that answered them, in the memory of one process.
 ///
-/// Anybody can ask for a challenge, so everything here is bounded and the earliest goes first. A challenge that is lost,
-/// by a bound or a restart, is unknown: its device asks for another one.
+/// Anybody can ask for a challenge, so everything here is bounded and the earliest goes first. A challenge that is
+/// lost, by a bound or a restart, is unknown: its device asks for another one.
 package struct ChallengeBook: Sendable {
     /// Challenges of one identity at one time.
     package static let maximumPerIdentity = 16

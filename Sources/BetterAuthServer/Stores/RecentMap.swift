@@ -1,5 +1,5 @@
-/// Entries that were used last. When it is full, each new one takes the place of one: the next in turn that was not used
-/// since the turn before. Never are many let go at once, which would hold up every request meanwhile.
+/// Entries that were used last. When it is full, each new one takes the place of one: the next in turn that was not
+/// used since the turn before. Never are many let go at once, which would hold up every request meanwhile.
 package struct RecentMap<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Entry: Sendable {
         var value: Value

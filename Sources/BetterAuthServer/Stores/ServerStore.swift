@@ -16,8 +16,8 @@ package protocol ServerStore: Sendable {
     /// Applies what ``AccountChange/decision(on:)`` says, comparing and swapping the account's row.
     func apply(_ change: AccountChange, then: @escaping Completion<AccountOutcome>)
 
-    /// Remembers a challenge. The earliest challenges of the identity, and of all, are forgotten beyond a bound. One that
-    /// the end of the process takes away is unknown, and its device asks for another.
+    /// Remembers a challenge. The earliest challenges of the identity, and of all, are forgotten beyond a bound. One
+    /// that the end of the process takes away is unknown, and its device asks for another.
     func open(_ challenge: Challenge, then: @escaping Completion<Void>)
 
     /// What is known of a challenge. Looking does not use it up.
@@ -170,7 +170,7 @@ package struct RefreshReservation: Sendable, Hashable {
     }
 }
 
-/// What became of a session.
+/// The outcome of a session.
 package enum SessionOutcome: Sendable, Hashable {
     case committed
     /// The same operation was committed before.

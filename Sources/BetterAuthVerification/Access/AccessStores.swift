@@ -1,7 +1,7 @@
 public import BetterAuthMessages
 
-/// Remembers which access requests were seen. Replicas of a service share one: a request that one of them has taken must
-/// be refused by all (protocol.md 12.12 to 12.15).
+/// Remembers which access requests were seen. Replicas of a service share one: a request that one of them has taken
+/// must be refused by all (protocol.md 12.12 to 12.15).
 public protocol NonceStore: Sendable {
     /// Takes a nonce for oneself, atomically.
     /// - Parameters:

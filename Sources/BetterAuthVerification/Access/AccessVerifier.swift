@@ -5,8 +5,8 @@ internal import SystemCalls
 /// that order). One for the whole process; calls may run side by side.
 ///
 /// Two things that cost an attacker little are not decided here: how many requests an address may send (limit that
-/// before, a request costs two signature verifications), and which path a body is good for (put the operation's name into
-/// the body).
+/// before, a request costs two signature verifications), and which path a body is good for (put the operation's name
+/// into the body).
 public struct AccessVerifier: Sendable {
     /// How strict it is.
     public struct Settings: Sendable, Hashable {

@@ -50,7 +50,8 @@ public struct AccessRefusal: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The protocol's code (protocol.md 9.2), or one of ours that begins with HF: `BA501` for a request that is too old.
+    /// The protocol's code (protocol.md 9.2), or one of ours that begins with HF: `BA501` for a request that is too
+    /// old.
     public var code: String { reply.code.rawValue }
 
     /// The body of the HTTP reply.

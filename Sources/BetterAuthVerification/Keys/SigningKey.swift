@@ -2,8 +2,8 @@ public import BetterAuthMessages
 public import Cryptography
 public import SecretMemory
 
-/// A P-256 key that signs, wherever its private half rests: in memory, inside the vault, or in a chip that never gives it
-/// away.
+/// A P-256 key that signs, wherever its private half rests: in memory, inside the vault, or in a chip that never gives
+/// it away.
 public protocol SigningKey: Sendable {
     /// The half that everybody may know.
     var publicKey: PublicKeyText { get }
@@ -77,8 +77,8 @@ public struct VerificationKey: Sendable {
         self.text = text
     }
 
-    /// Whether the signature is that of this key over the message (ECDSA with SHA-256; a high s is accepted). False also
-    /// when the library fails.
+    /// Whether the signature is that of this key over the message (ECDSA with SHA-256; a high s is accepted). False
+    /// also when the library fails.
     package func isValid(_ signature: SignatureText, for message: RawSpan) -> Bool {
         signature.withRawBytes { key.isValid(signature: $0, for: message) }
     }

@@ -50,8 +50,8 @@ public actor EndorsedServerKeys: ServerKeySource {
     }
 
     /// The key of this name, when the chain endorses it for this purpose now; nil when it does not.
-    /// - Throws: What is wrong with the chain or its word, described in words; ``BetterAuthMessages/MessageError`` for an
-    ///   answer that is none; what the service throws.
+    /// - Throws: What is wrong with the chain or its word, described in words; ``BetterAuthMessages/MessageError`` for
+    ///   an an invalid answer; what the service throws.
     public func key(
         named name: PublicKeyText, for purpose: Endorsement.Purpose, now: Timestamp
     ) async throws -> VerificationKey? {

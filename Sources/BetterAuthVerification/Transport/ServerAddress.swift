@@ -1,7 +1,7 @@
 public import BetterAuthMessages
 
-/// Where a server is: `https://host`, `https://host:port`, or either with a path in front of all its paths. Plain `http`
-/// only to this machine, unless that is allowed.
+/// Where a server is: `https://host`, `https://host:port`, or either with a path in front of all its paths. Plain
+/// `http` only to this machine, unless that is allowed.
 public struct ServerAddress: Sendable, Hashable, CustomStringConvertible {
     /// Why an address is refused.
     public enum Refusal: Error, Sendable, Hashable {

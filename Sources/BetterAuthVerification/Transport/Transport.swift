@@ -31,8 +31,8 @@ public struct TransportReply: Sendable, Hashable {
     public let status: Int
     /// As it came.
     public let body: [UInt8]
-    /// What the body says that it is, such as `text/html`: in lower case, without parameters, at most 64 characters. Nil
-    /// where it says nothing, or something else than a media type.
+    /// What the body says that it is, such as `text/html`: in lower case, without parameters, at most 64 characters.
+    /// Nil where it says nothing, or something else than a media type.
     package let contentType: String?
 
     /// Puts an answer together.

@@ -27,8 +27,8 @@ extension BLAKE3 {
         return hasher.finalize()
     }
 
-    /// The keyed digest of the first `count` of 64 bytes, of which the others are zero: for short inputs that the caller
-    /// puts together anyway.
+    /// The keyed digest of the first `count` of 64 bytes, of which the others are zero: for short inputs that the
+    /// caller puts together anyway.
     /// - Parameter key: 32 bytes.
     /// - Throws: ``CryptographyError/invalidSize``.
     package static func keyedHash(

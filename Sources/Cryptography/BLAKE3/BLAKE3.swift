@@ -3,8 +3,9 @@ package import SecretMemory
 /// An incremental BLAKE3 hash in bounded memory, whatever the size of the input (BLAKE3 paper, sections 2.1 to 2.6).
 ///
 /// The key, the input that waits and everything computed of them lie outside the value and are wiped when it ends: in
-/// locked memory for the keyed modes, for deriving, and for the plain hash of a secret. Works through four chunks side by side, so large updates are faster
-/// than small ones. It is no password hash: stretch a passcode with Argon2id first.
+/// locked memory for the keyed modes, for deriving, and for the plain hash of a secret. Works through four chunks side
+/// by side, so large updates are faster than small ones. It is no password hash: stretch a passcode with Argon2id
+/// first.
 package struct BLAKE3: ~Copyable, Sendable {
     let memory: Memory
     let flags: UInt32
@@ -114,8 +115,8 @@ extension BLAKE3 {
 #endif
 
 extension BLAKE3 {
-    /// The last block of a node, kept back because only the end of the input tells whether it is the root. The block and
-    /// what it is compressed with lie in the hasher's memory, filled up with zeros behind `length`.
+    /// The last block of a node, kept back because only the end of the input tells whether it is the root. The block
+    /// and what it is compressed with lie in the hasher's memory, filled up with zeros behind `length`.
     struct Output {
         var counter: UInt64
         var length: UInt32

@@ -101,7 +101,8 @@ public struct WordRules: Sendable, Hashable {
         self.addsDigit = addsDigit
     }
 
-    /// As ``PasswordRules/entropy``. Without a separator two phrases may have the same letters: then it is a little less.
+    /// As ``PasswordRules/entropy``. Without a separator two phrases may have the same letters: then it is a little
+    /// less.
     package var entropy: Double {
         Double(count) * 11 + (addsDigit ? Logarithm.binary(Double(10 * count)) : 0)
     }

@@ -4,8 +4,8 @@ public import VaultCore
 
 /// Files and folders of an app that go with its vault: a cache, a database, an app group's container.
 ///
-/// They are removed and not overwritten: flash storage writes elsewhere whatever is written over a file. What must not be
-/// read afterwards belongs into the vault. A link is removed, and what it points at stays.
+/// They are removed and not overwritten: flash storage writes elsewhere whatever is written over a file. What must not
+/// be read afterwards belongs into the vault. A link is removed, and what it points at stays.
 public struct FilesWipeTarget: WipeTarget {
     /// Names the target for good, as `org.example.notes.cache`.
     public let identifier: String
@@ -22,8 +22,8 @@ public struct FilesWipeTarget: WipeTarget {
     /// A store of Core Data or SwiftData: the file, its log and index, and the folder of its large values.
     /// - Parameters:
     ///   - identifier: Names the target for good.
-    ///   - path: The file of the store, such as `default.store`. Close its container before the wipe, or end the process
-    ///     after it: an open file lives until it is closed.
+    ///   - path: The file of the store, such as `default.store`. Close its container before the wipe, or end the
+    ///     process after it: an open file lives until it is closed.
     public static func database(_ identifier: String, at path: String) -> FilesWipeTarget {
         FilesWipeTarget(identifier: identifier) {
             let file = URL(filePath: path)
@@ -37,8 +37,8 @@ public struct FilesWipeTarget: WipeTarget {
     /// Everything in the container that an app and its extensions share.
     /// - Parameters:
     ///   - identifier: Names the target for good.
-    ///   - group: The app group, as in the entitlements. A container that cannot be found makes the wipe wait: it is not
-    ///     taken for an empty one.
+    ///   - group: The app group, as in the entitlements. A container that cannot be found makes the wipe wait: it is
+    ///     not taken for an empty one.
     public static func appGroup(_ identifier: String, _ group: String) -> FilesWipeTarget {
         FilesWipeTarget(identifier: identifier) {
             let files = FileManager.default

@@ -39,8 +39,9 @@ public struct SettingsWipeTarget: WipeTarget {
     }
 }
 
-/// What an app's connections to the web have left in it, which goes with its vault: cookies, stored credentials, and the
-/// answers in the shared cache. A `WKWebView` has stores of its own: end it, and remove its data by WebKit's own function.
+/// What an app's connections to the web have left in it, which goes with its vault: cookies, stored credentials, and
+/// the answers in the shared cache. A `WKWebView` has stores of its own: end it, and remove its data by WebKit's own
+/// function.
 public struct WebWipeTarget: WipeTarget {
     /// Names the target for good, as `org.example.notes.web`.
     public let identifier: String
@@ -61,7 +62,8 @@ public struct WebWipeTarget: WipeTarget {
         return cookies.count + spaces.values.reduce(0) { $0 + $1.count }
     }
 
-    /// Whether no cookie and no credential is left. The cache removes its answers a moment later, and does not tell when.
+    /// Whether no cookie and no credential is left. The cache removes its answers a moment later, and does not tell
+    /// when.
     public func isErased() throws -> Bool {
         (HTTPCookieStorage.shared.cookies ?? []).isEmpty && URLCredentialStorage.shared.allCredentials.isEmpty
     }

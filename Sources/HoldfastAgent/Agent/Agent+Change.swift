@@ -4,8 +4,8 @@ internal import SecretMemory
 internal import VaultCore
 internal import VaultStorage
 
-/// A change of self-destruct in the agent's memory. The client that began it keeps its connection: when that goes, or the
-/// vault is locked, the change is over and nothing has changed.
+/// A change of self-destruct in the agent's memory. The client that began it keeps its connection: when that goes, or
+/// the vault is locked, the change is over and nothing has changed.
 struct HeldChange {
     let connection: UInt64
     let change: ChangeRequest.Change

@@ -17,7 +17,7 @@ package protocol IdentityService: Sendable {
     ) throws(VaultError) -> IdentityOutcome
 }
 
-/// What came of it.
+/// The outcome.
 package enum IdentityOutcome: Sendable, Hashable {
     /// What is known of the identity now.
     case report(IdentityReport)

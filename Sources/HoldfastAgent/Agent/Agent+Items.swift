@@ -92,8 +92,8 @@ final class ComingItem: @unchecked Sendable {  // handed from one thread to anot
     }
 
     /// - Returns: Bytes that were stored.
-    /// - Throws: `damaged` for what is no item; `invalidItem` for a new tag that is a misspelled guard; as `ItemStore.add` and
-    ///   `ItemStore.replace`.
+    /// - Throws: `damaged` for what is no item; `invalidItem` for a new tag that is a misspelled guard; as
+    ///   `ItemStore.add` and `ItemStore.replace`.
     func store(in items: ItemStore) throws(VaultError) -> UInt64 {
         let item = try bytes.withBytes { bytes throws(VaultError) in try Item(parsing: bytes, sequence: sequence) }
         if sequence != nil {

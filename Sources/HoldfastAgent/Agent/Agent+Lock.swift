@@ -98,7 +98,8 @@ extension Agent {
         meetDemands()
     }
 
-    /// Ends what is under way, and has the keys dropped by a thread: that waits for operations that are inside the vault.
+    /// Ends what is under way, and has the keys dropped by a thread: that waits for operations that are inside the
+    /// vault.
     func dropKeys(because reason: LogLockReason) {
         dropReason = dropReason ?? reason
         endedChange = takeChange() ?? endedChange
@@ -144,8 +145,8 @@ extension Agent {
         startUnlock()
     }
 
-    /// Tells who asked for the lock that nothing is left of what was known: a question has the name of an item until its thread has ended what
-    /// asks it, and a chip is told what it wants to hear until it has signed.
+    /// Tells who asked for the lock that nothing is left of what was known: a question has the name of an item until
+    /// its thread has ended what asks it, and a chip is told what it wants to hear until it has signed.
     private func tellLockers() {
         let told = lockers.filter { completions.areForgotten(upTo: $0.lastJob) }
         guard !told.isEmpty else { return }
@@ -186,8 +187,8 @@ extension Agent {
         dropKeys(because: reason)
     }
 
-    /// Once the keys are gone, and those of an unlock that ran, and what threads knew of items, the machine may sleep. Where that takes longer
-    /// than the machine waits, it sleeps anyway.
+    /// Once the keys are gone, and those of an unlock that ran, and what threads knew of items, the machine may sleep.
+    /// Where that takes longer than the machine waits, it sleeps anyway.
     func allowSleep() {
         guard isSleeping, dropReason == nil, !isDroppingKeys, runningUnlock == nil,
             completions.areForgotten(upTo: lastJobBeforeSleep)

@@ -126,8 +126,8 @@ extension Agent {
         }
     }
 
-    /// Work in the open vault has ended. Where it met a newer header, that one's rules hold here too: the idle time becomes no longer
-    /// than they say, and what was allowed before is asked for again.
+    /// Work in the open vault has ended. Where it met a newer header, that one's rules hold here too: the idle time
+    /// becomes no longer than they say, and what was allowed before is asked for again.
     private func noteUse(_ outcome: Completion.Outcome) {
         if case .headerChanged = outcome { return }
         lock.noteUse(clock.now())

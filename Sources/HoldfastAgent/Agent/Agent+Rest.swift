@@ -4,8 +4,8 @@ internal import VaultFormat
 internal import VaultStorage
 internal import SystemCalls
 
-// An agent that the service manager starts when it is needed ends when it is not. What it would forget keeps it: it ends only where the next one
-// does the same as it would have.
+// An agent that the service manager starts when it is needed ends when it is not. What it would forget keeps it: it
+// ends only where the next one does the same as it would have.
 extension Agent {
     /// Nothing is kept for anybody, and nothing is under way.
     private var isNeeded: Bool {
@@ -35,8 +35,8 @@ extension Agent {
         return restsSince + UInt64(rest) * 1000
     }
 
-    /// Ends, unless a client comes at the last moment: nobody can connect to a name that is gone, and whoever did before is served. Clients of the
-    /// manager's sockets wait there for the next agent.
+    /// Ends, unless a client comes at the last moment: nobody can connect to a name that is gone, and whoever did
+    /// before is served. Clients of the manager's sockets wait there for the next agent.
     private func leave() {
         // Before the socket goes: whoever finds no socket then does not take us for one elsewhere.
         HomeClaim.say(F_UNLCK, vault.home.descriptor)

@@ -11,8 +11,8 @@ internal import SystemCalls
 
 /// Holds the one unlocked vault of a profile and serves it on a socket.
 ///
-/// One thread waits for clients, signals and the timer; it never waits for a client or for the disk. What blocks is done
-/// by threads that exist only while there is work.
+/// One thread waits for clients, signals and the timer; it never waits for a client or for the disk. What blocks is
+/// done by threads that exist only while there is work.
 package final class Agent {
     var settings: AgentSettings
     let clock: any AgentClock
@@ -64,7 +64,7 @@ package final class Agent {
 
     var waitingUnlocks: [WaitingUnlock] = []
     var runningUnlock: RunningUnlock?
-    /// What waits for a vault that opens without asking: each goes on once, whether it opened or not.
+    /// What waits for a vault that opens without asking: each continues once, whether it opened or not.
     var demands: [() -> Void] = []
     /// The vault that may be opened for a demand.
     var unasked: VaultID?
@@ -93,7 +93,7 @@ package final class Agent {
 
     /// An unlock whose turn has not come.
     struct WaitingUnlock {
-        /// Nil where what waits for it goes on in ``Agent/demands``.
+        /// Nil where what waits for it continues in ``Agent/demands``.
         let connection: UInt64?
         let key: Key
         let limits: AgentLock.Limits
@@ -209,7 +209,8 @@ package final class Agent {
             && lockers.isEmpty
     }
 
-    /// Whether the vault's folder or that of the sockets was removed: nobody can come any more, and nobody could lock it.
+    /// Whether the vault's folder or that of the sockets was removed: nobody can come any more, and nobody could lock
+    /// it.
     private var isCutOff: Bool { counted.contains { Agent.hasNoLink($0) } }
 
     private static func hasNoLink(_ folder: Int32) -> Bool {

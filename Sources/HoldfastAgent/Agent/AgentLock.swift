@@ -31,8 +31,8 @@ package struct AgentLock {
             self.timeout = timeout
         }
 
-        /// With what the vault's authenticated rules allow: a time in the rules is the longest there is. `immediately` and
-        /// the words are about an app that is left and started again; an agent is neither.
+        /// With what the vault's authenticated rules allow: a time in the rules is the longest there is. `immediately`
+        /// and the words are about an app that is left and started again; an agent is neither.
         func bounded(by timing: LockTiming?) -> Limits {
             guard let seconds = timing?.seconds, seconds > 0 else { return self }
             return Limits(idle: min(idle, seconds), timeout: timeout)
@@ -83,8 +83,8 @@ package struct AgentLock {
     /// A request that found the vault open has ended.
     package mutating func noteUse(_ now: BootInstant) { usedAt = now }
 
-    /// Milliseconds since the vault was used; as long as there is where the clock cannot tell. Requests that began meanwhile count once
-    /// they have ended.
+    /// Milliseconds since the vault was used; as long as there is where the clock cannot tell. Requests that began
+    /// meanwhile count once they have ended.
     package func unused(_ now: BootInstant) -> UInt64 {
         usedAt.flatMap { now.milliseconds(since: $0) } ?? .max
     }
@@ -97,7 +97,8 @@ package struct AgentLock {
         return run(.settingsChanged(AgentLock.settings(limits)), now) ?? visit(now) ?? reason
     }
 
-    /// The number of the prompt that an unlock answers; nil when the lock is open already. To be called after ``checkTime(_:)``.
+    /// The number of the prompt that an unlock answers; nil when the lock is open already. To be called after
+    /// ``checkTime(_:)``.
     package mutating func beginUnlock(_ now: BootInstant) -> UInt64? {
         prompt = nil
         _ = run(.system(.didBecomeActive), now)
@@ -126,7 +127,8 @@ package struct AgentLock {
                 reason = reason ?? .requested
             }
         }
-        // The unlock is done, whatever came of it: the visit ends, or the next unlock would begin no prompt. The idle time starts here.
+        // The unlock is done, whatever the outcome: the visit ends, or the next unlock would begin no prompt. The idle
+        // time starts here.
         let after = run(.system(.didEnterBackground), now)
         return reason ?? (wasOpen || limits != nil ? after : nil)
     }

@@ -31,7 +31,8 @@ package struct AgentSettings: Sendable {
     package var rest: UInt32? = 600
     /// Hears what the user should know of what the agent cannot be.
     package var tell: @Sendable (String) -> Void = { _ in }
-    /// The program that asks the user where it must be asked; nil for the client's terminal, else the system's pinentry.
+    /// The program that asks the user where it must be asked; nil for the client's terminal, else the system's
+    /// pinentry.
     package var pinentry: String?
     /// Milliseconds that the user has to answer a question.
     package var promptPatience: UInt64 = 60_000

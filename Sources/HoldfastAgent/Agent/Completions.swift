@@ -14,7 +14,7 @@ final class Completions: Sendable {
     private struct State {
         var waiting: [Waiting] = []
         var last: UInt64 = 0
-        /// Jobs that were begun, until the agent's own thread has taken what came of them.
+        /// Jobs that were begun, until the agent's own thread has taken the outcome.
         var underWay: [UInt64: Lane.Awaited] = [:]
     }
 

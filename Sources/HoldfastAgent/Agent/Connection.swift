@@ -4,8 +4,8 @@ internal import VaultCore
 internal import VaultStorage
 internal import SystemCalls
 
-/// One client: what has come of its message, what has not gone of its answer, and what it is in the middle of. Used by
-/// the agent's own thread alone; a client that is slow costs what stands here and keeps no thread.
+/// One client: what of its message was read, what of its answer is not sent yet, and what it is in the middle of. Used
+/// by the agent's own thread alone; a client that is slow costs what stands here and keeps no thread.
 final class Connection {
     let number: UInt64
     let socket: Int32
@@ -134,8 +134,8 @@ final class Connection {
         return true
     }
 
-    /// Forgets what of the vault has not been sent. One message that is on its way already is ended, or the client could
-    /// not understand what follows; it has `patience` milliseconds to take that.
+    /// Forgets what of the vault has not been sent. One message that is on its way already is ended, or the client
+    /// could not understand what follows; it has `patience` milliseconds to take that.
     /// - Returns: Whether there was any.
     func takeBack(patience: UInt64) -> Bool {
         guard let first = output.firstIndex(where: \.isOfVault) else { return false }
@@ -145,7 +145,7 @@ final class Connection {
         return true
     }
 
-    /// What came of reading.
+    /// The outcome of reading.
     enum Reading {
         case message(Request, Body)
         /// Not all of it has come.
@@ -199,7 +199,8 @@ final class Connection {
         return true
     }
 
-    /// Memory is set aside only for a message whose length is allowed, and for a piece of a value only while one is taken.
+    /// Memory is set aside only for a message whose length is allowed, and for a piece of a value only while one is
+    /// taken.
     private func begin() throws(VaultError) {
         let parsed: Frame
         do throws(MessageError) {

@@ -28,7 +28,7 @@ extension FolderAction {
 }
 
 extension AgentClient {
-    /// Has all entries of a folder changed, or all records of before; all or nothing.
+    /// Has all entries of a folder changed, or all records from earlier versions; all or nothing.
     /// - Parameter digest: Of the plan that the user has seen.
     /// - Returns: How many entries it was done with.
     /// - Throws: As `ItemStore.change(_:seen:admitting:)`.

@@ -3,10 +3,10 @@ internal import SecretMemory
 internal import Synchronization
 internal import SystemCalls
 
-/// Threads for work that blocks. They are made when there is work and go when there is none: at rest there is no thread,
-/// no stack and nothing to wake.
+/// Threads for work that blocks. They are made when there is work and go when there is none: at rest there is no
+/// thread, no stack and nothing to wake.
 ///
-/// What came of a job is told when everything that the job knew has gone from memory.
+/// The outcome of a job is told when everything that the job knew has gone from memory.
 final class Lane: Sendable {
     /// - Returns: What is told of it, if anything.
     typealias Work = @Sendable () -> Completion?
@@ -36,7 +36,7 @@ final class Lane: Sendable {
     /// - Parameters:
     ///   - threads: At once.
     ///   - queue: Jobs that wait for one.
-    ///   - completions: Where what came of them is told.
+    ///   - completions: Where the outcome is told.
     init(threads: Int, queue: Int, _ completions: Completions, awaited: Awaited = .byLock) {
         self.threads = threads
         longestQueue = queue

@@ -3,8 +3,8 @@ internal import DeviceOwner
 internal import SecretMemory
 internal import VaultFormat
 
-/// A client, as the thread that confirms the device owner sees it: what is shown goes through the agent's own thread, and
-/// answers come back from there.
+/// A client, as the thread that confirms the device owner sees it: what is shown goes through the agent's own thread,
+/// and answers come back from there.
 final class OwnerTalk: OwnerConversation {
     let cancellation = Cancellation()
     private let answers = OwnerAnswers()

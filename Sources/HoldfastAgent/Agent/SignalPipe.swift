@@ -61,8 +61,8 @@ struct SignalPipe: ~Copyable {
     }
 }
 
-/// Where the handler writes. Memory of its own, because a handler may touch nothing that Swift initialises lazily; it is
-/// made before the first handler is installed.
+/// Where the handler writes. Memory of its own, because a handler may touch nothing that Swift initialises lazily; it
+/// is made before the first handler is installed.
 nonisolated(unsafe) private let target: UnsafeMutablePointer<Int32> = {
     let place = UnsafeMutablePointer<Int32>.allocate(capacity: 1)
     unsafe place.initialize(to: -1)

@@ -9,7 +9,8 @@ internal import VaultStorage
 /// What threads do for clients. Nothing here knows of sockets or of the lock.
 enum Work {
     /// Runs a request under the header that is on the disk, unless that is no newer one of the same keys.
-    /// - Parameter unused: Milliseconds for which the vault was not used before; rules that are new may not leave it open so long.
+    /// - Parameter unused: Milliseconds for which the vault was not used before; rules that are new may not leave it
+    ///   open so long.
     static func run(
         _ vault: Vault, unused: UInt64, _ body: () throws -> ([Packet], Completion.Next)
     ) -> Completion.Outcome {

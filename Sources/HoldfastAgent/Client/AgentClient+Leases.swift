@@ -23,7 +23,8 @@ extension AgentClient {
         return Introduction.sizes.contains(value.utf8.count) ? value : ""
     }
 
-    /// Has the user asked whether this program may use an item, or items with a tag, until the vault locks or for some seconds.
+    /// Has the user asked whether this program may use an item, or items with a tag, until the vault locks or for some
+    /// seconds.
     /// - Throws: `notAllowed`; `locked`; what reading the item throws.
     package borrowing func lease(_ target: LeasedName, seconds: UInt32?) throws(VaultError) {
         try waiting { agent throws(VaultError) in try agent.expectDone(.leases(.lease(target, seconds: seconds))) }

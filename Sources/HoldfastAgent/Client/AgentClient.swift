@@ -44,8 +44,8 @@ package struct AgentClient: ~Copyable {
         socket = found
     }
 
-    /// Connects to the socket that the service manager starts an agent for, where there is one, and waits until that agent serves: its own
-    /// vault, whichever that is.
+    /// Connects to the socket that the service manager starts an agent for, where there is one, and waits until that
+    /// agent serves: its own vault, whichever that is.
     /// - Returns: False where there is none, or it ended.
     /// - Throws: As ``init(home:runtime:)``.
     static func wake(home: String, runtime: String?) throws(VaultError) -> Bool {
@@ -73,7 +73,8 @@ package struct AgentClient: ~Copyable {
         return status
     }
 
-    /// How often it has locked while its vault is open; nil where it is locked, has ended or does not answer within some seconds.
+    /// How often it has locked while its vault is open; nil where it is locked, has ended or does not answer within
+    /// some seconds.
     package var locksWhileOpen: UInt32? {
         setPatience(5)
         defer { setPatience(AgentClient.patience) }

@@ -6,8 +6,8 @@ internal import SystemCalls
 
 /// Starts an agent as a process of its own, and tells its starter how that went.
 ///
-/// It gets nothing of its starter but the environment: no terminal, no working folder, no descriptor but the one that it
-/// reports on; and no secret, which has to come through the socket like everybody's.
+/// It gets nothing of its starter but the environment: no terminal, no working folder, no descriptor but the one that
+/// it reports on; and no secret, which has to come through the socket like everybody's.
 package enum AgentLaunch {
     /// The descriptor that a started agent reports on.
     static let report: Int32 = 3
@@ -24,7 +24,8 @@ package enum AgentLaunch {
         case started(AgentClient, Int32)
     }
 
-    /// Connects to the agent of a home, and starts one where there is none, or has the service manager do so. Two callers at once get the same agent.
+    /// Connects to the agent of a home, and starts one where there is none, or has the service manager do so. Two
+    /// callers at once get the same agent.
     /// - Parameters:
     ///   - home: Path of the home.
     ///   - runtime: The user's runtime folder, where there is one.
@@ -51,8 +52,8 @@ package enum AgentLaunch {
                 // The service manager's may serve another vault.
                 if try AgentClient.wake(home: home, runtime: runtime) { continue }
             }
-            // Another starter's, one that is ending, or one that serves elsewhere: a process that is started meanwhile would be
-            // turned away, and looking costs nothing.
+            // Another starter's, one that is ending, or one that serves elsewhere: a process that is started meanwhile
+            // would be turned away, and looking costs nothing.
             if HomeClaim.isTaken(home: home) {
                 isElsewhere = HomeClaim.isServing(home: home)
                 if !isElsewhere { usleep(10_000) }

@@ -6,7 +6,8 @@ package import VaultCore
 
 /// What a lease opens.
 package enum LeaseTarget: Sendable, Hashable {
-    /// One item: both its place and its id, so that neither another item that takes its place nor one that claims its id is meant.
+    /// One item: both its place and its id, so that neither another item that takes its place nor one that claims its
+    /// id is meant.
     case item(RecordName, id: [UInt8])
     /// All items with a tag.
     case tag(String)
@@ -85,7 +86,8 @@ package struct Lease: Sendable, Hashable {
     /// What the program was called then, for people.
     package let program: String
 
-    /// Milliseconds that are left; nil without an end. An instant that does not compare, as after a clock that went backwards, ends it.
+    /// Milliseconds that are left; nil without an end. An instant that does not compare, as after a clock that went
+    /// backwards, ends it.
     package func remaining(_ now: BootInstant) -> UInt64? {
         guard let passed = now.milliseconds(since: granted) else { return 0 }
         return seconds.map { UInt64($0) * 1000 }.map { $0 > passed ? $0 - passed : 0 }
@@ -94,9 +96,11 @@ package struct Lease: Sendable, Hashable {
     fileprivate func holds(_ now: BootInstant) -> Bool { remaining(now) != 0 }
 }
 
-/// All leases of an agent, and what decides by them. A value without any effect; times come from the clock that includes sleep.
+/// All leases of an agent, and what decides by them. A value without any effect; times come from the clock that
+/// includes sleep.
 ///
-/// A lease is for what its rule said when it was given: an item that asks each time has none, whatever was allowed before.
+/// A lease is for what its rule said when it was given: an item that asks each time has none, whatever was allowed
+/// before.
 package struct LeaseBook: Sendable {
     package private(set) var leases: [Lease] = []
     private var last: UInt64 = 0
@@ -135,7 +139,8 @@ package struct LeaseBook: Sendable {
         return request.tags.contains { $0.utf8.elementsEqual(tag.utf8) }
     }
 
-    /// Whether a lease is as young as the rule of this item wants, which may be stricter than the one it was given under.
+    /// Whether a lease is as young as the rule of this item wants, which may be stricter than the one it was given
+    /// under.
     private static func isRecent(_ lease: Lease, _ term: LeaseTerm, _ now: BootInstant) -> Bool {
         guard case .seconds(let most) = term else { return true }
         return now.milliseconds(since: lease.granted).map { $0 < UInt64(most) * 1000 } ?? false
@@ -191,8 +196,8 @@ package struct LeaseBook: Sendable {
         return before - leases.count
     }
 
-    /// The vault locks: nothing that was allowed or refused for what is in it outlives that. That it is not to be opened does, or a program
-    /// that can lock it could ask at once again.
+    /// The vault locks: nothing that was allowed or refused for what is in it outlives that. That it is not to be
+    /// opened does, or a program that can lock it could ask at once again.
     package mutating func end() {
         leases = []
         refusals.removeAll { $0.target != .vault }

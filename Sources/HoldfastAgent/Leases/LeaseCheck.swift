@@ -54,7 +54,8 @@ final class LeaseCheck: Sendable {
 
     /// - Parameters:
     ///   - allowed: What was decided on.
-    ///   - asks: Whether anything else stops the work; otherwise it is refused there, and the work may go on without it.
+    ///   - asks: Whether anything else stops the work; otherwise it is refused there, and the work may continue without
+    ///     it.
     init(_ allowed: [Needed], asks: Bool) {
         self.allowed = allowed
         self.asks = asks

@@ -37,8 +37,9 @@ package struct LeaseClient: Sendable, Hashable {
 package enum LeaseAsker: Sendable, Hashable {
     /// A program that can have leases.
     case client(LeaseClient)
-    /// A process that can have none, because what would name it next time is missing: the leader of its session has ended, its program is not
-    /// to be seen or has changed since it connected, or a forwarded connection brings the requests of another machine.
+    /// A process that can have none, because what would name it next time is missing: the leader of its session has
+    /// ended, its program is not to be seen or has changed since it connected, or a forwarded connection brings the
+    /// requests of another machine.
     case process(ProcessName)
     /// The process has ended; who sends in its name is unknown.
     case gone

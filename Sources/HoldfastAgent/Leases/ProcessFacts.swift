@@ -11,8 +11,8 @@ package struct ProcessStat: Sendable, Hashable {
     /// The process group in the terminal's foreground.
     package let foreground: Int32
     package let start: UInt64
-    /// Whether nothing of it runs any more, and only its parent has not yet taken note of that. As long as other threads run, the end of its
-    /// first one is not its own.
+    /// Whether nothing of it runs any more, and only its parent has not yet taken note of that. As long as other
+    /// threads run, the end of its first one is not its own.
     package let hasEnded: Bool
 
     /// The line of proc_pid_stat(5). The second field is a name in parentheses, which may hold any byte.

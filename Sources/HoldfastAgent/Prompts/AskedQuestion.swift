@@ -69,8 +69,8 @@ struct AskedQuestion: Sendable {
         return pinentry.ask(question, on: nil, patience: patience, cancellation)
     }
 
-    /// Asks for what opens the vault: the PIN where it has one for this machine's chip, else the passcode. Nobody is asked for a
-    /// secret that the vault would refuse unseen.
+    /// Asks for what opens the vault: the PIN where it has one for this machine's chip, else the passcode. Nobody is
+    /// asked for a secret that the vault would refuse unseen.
     func askForSecret(of vault: Vault) -> (PromptAnswer, EnteredSecret?) {
         let status: Vault.Status
         do throws(VaultError) { status = try vault.status() } catch { return (.unanswered(error.reason), nil) }

@@ -11,8 +11,8 @@ struct PinentryPrompt {
     var waylandDisplay = ""
     var terminalType = ""
 
-    /// Where a pinentry program is looked for. Never in `$PATH`, which a client's starter could have changed. The desktop app is one where it is
-    /// started as `pinentry`.
+    /// Where a pinentry program is looked for. Never in `$PATH`, which a client's starter could have changed. The
+    /// desktop app is one where it is started as `pinentry`.
     static let places = [
         "/usr/bin/pinentry", "/usr/local/bin/pinentry", "/bin/pinentry", "/usr/bin/holdfast-desktop",
         "/usr/local/bin/holdfast-desktop",

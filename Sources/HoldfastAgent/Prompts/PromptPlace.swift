@@ -7,8 +7,8 @@ package enum PromptPlace: Sendable, Hashable {
     /// A pinentry program.
     case dialog
 
-    /// A terminal, where it is one that the kernel made and that this user may read and write; opened, because a path may change. Whose file it is
-    /// says nothing more: after `sudo` it belongs to who was there before.
+    /// A terminal, where it is one that the kernel made and that this user may read and write; opened, because a path
+    /// may change. Whose file it is says nothing more: after `sudo` it belongs to who was there before.
     static func open(terminal: UInt32) -> Int32? {
         #if os(Linux) && !canImport(Darwin)
         let (major, minor) = (terminal >> 8 & 0xFFF, terminal & 0xFF | terminal >> 12 & 0xFFF00)

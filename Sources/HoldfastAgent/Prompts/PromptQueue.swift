@@ -1,8 +1,8 @@
 /// Questions that are open or wait for their turn. A value without any effect.
 ///
-/// One question at a time at each place, and a bounded number of each session: a program that asks without end fills its own share, and a
-/// terminal where nobody answers holds up nobody else's. At one place sessions take turns. There is always room for a place that has
-/// no question yet, unless as many terminals ask as no user has.
+/// One question at a time at each place, and a bounded number of each session: a program that asks without end fills
+/// its own share, and a terminal where nobody answers holds up nobody else's. At one place sessions take turns. There
+/// is always room for a place that has no question yet, unless as many terminals ask as no user has.
 package struct PromptQueue: Sendable {
     /// A question and for whom it is.
     package struct Prompt: Sendable, Hashable {

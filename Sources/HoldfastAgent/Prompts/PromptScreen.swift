@@ -1,11 +1,12 @@
 internal import DeviceOwner
 internal import SystemCalls
 
-/// A terminal while a question stands on it: on a screen of its own, with everybody else's output stopped. What a program in front shows
-/// may come from another host, which could write over the question, and have it answered as one of its own.
+/// A terminal while a question stands on it: on a screen of its own, with everybody else's output stopped. What a
+/// program in front shows may come from another host, which could write over the question, and have it answered as one
+/// of its own.
 ///
-/// What is typed is not shown until this ends. A terminal that is no window (a console, a serial line) has neither a second screen nor
-/// a stop: there the word that an answer needs is all that protects the question.
+/// What is typed is not shown until this ends. A terminal that is no window (a console, a serial line) has neither a
+/// second screen nor a stop: there the word that an answer needs is all that protects the question.
 struct PromptScreen: ~Copyable {
     let descriptor: Int32
     private let isWindow: Bool
@@ -42,7 +43,7 @@ struct PromptScreen: ~Copyable {
         isShown = false
         if isWindow { tcflow(descriptor, TCOON) }
         let line = words.map { "\r\nholdfast: \($0)\r\n" } ?? ""
-        // What was stopped goes on now, and may be much.
+        // What was stopped continues now, and may be much.
         let deadline = MonotonicClock.milliseconds + 1000
         _ = TerminalPrompt.write((isWindow ? SecondScreen.leave : "\r\n") + line, descriptor, deadline, nil)
     }
@@ -66,7 +67,8 @@ struct PromptScreen: ~Copyable {
     deinit { close(descriptor) }
 }
 
-/// The second screen of a terminal: what is shown there leaves nothing behind, on the terminal or in what it keeps to scroll back to.
+/// The second screen of a terminal: what is shown there leaves nothing behind, on the terminal or in what it keeps to
+/// scroll back to.
 package enum SecondScreen {
     /// Goes there, and empties it.
     package static let enter = "\u{1B}[?1049h" + clear
@@ -93,8 +95,8 @@ package enum SecondScreen {
         return unsafe kind.pointee == 0 || strcmp(kind, "dumb") == 0
     }
 
-    /// Whether what is shown there may be kept to scroll back to: where `$TERM` names tmux or screen, their users may have switched the
-    /// second screen off, and emptying the first one puts what was on it there.
+    /// Whether what is shown there may be kept to scroll back to: where `$TERM` names tmux or screen, their users may
+    /// have switched the second screen off, and emptying the first one puts what was on it there.
     package static var mayBeKept: Bool {
         guard let kind = unsafe getenv("TERM") else { return false }
         return unsafe strncmp(kind, "screen", 6) == 0 || strncmp(kind, "tmux", 4) == 0

@@ -10,7 +10,8 @@ package struct Question: Sendable, Hashable {
     /// Whether the request comes from another machine that the SSH agent was forwarded to.
     package let isForwarded: Bool
 
-    /// The program that asks. A process chooses its own name, and can have its program changed: what it says of itself is not believed.
+    /// The program that asks. A process chooses its own name, and can have its program changed: what it says of itself
+    /// is not believed.
     package enum Asker: Sendable, Hashable {
         /// The program that made the connection and still runs, by its path, as the kernel tells.
         case program(String)

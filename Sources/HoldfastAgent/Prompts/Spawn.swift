@@ -1,7 +1,7 @@
 internal import SystemCalls
 
-/// Starts a program in a session of its own, with the descriptors that are named and no other that this process must not give away, and with
-/// signals as a shell would give them.
+/// Starts a program in a session of its own, with the descriptors that are named and no other that this process must
+/// not give away, and with signals as a shell would give them.
 enum Spawn {
     /// - Parameters:
     ///   - descriptors: Its descriptors, and ours behind each; `/dev/null` for nil. In this order.

@@ -43,8 +43,8 @@ extension TerminalPrompt {
         unsafe tcsetattr(descriptor, TCSANOW, &settings)
     }
 
-    /// A line without its end; nil when the time is over, the question is withdrawn, the terminal has gone, or the line is too long. An
-    /// end of input is an empty line.
+    /// A line without its end; nil when the time is over, the question is withdrawn, the terminal has gone, or the line
+    /// is too long. An end of input is an empty line.
     private static func readSecret(_ descriptor: Int32, _ deadline: UInt64, _ cancellation: Cancellation) -> Body? {
         // One byte more is for the end, another shows that it is too long.
         guard var line = try? SecretBytes(zeroed: UnlockSecret.sizes.upperBound + 2) else { return nil }

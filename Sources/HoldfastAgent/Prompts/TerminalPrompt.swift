@@ -1,8 +1,8 @@
 internal import DeviceOwner
 internal import SystemCalls
 
-/// Asks on a terminal that a client waits in. The agent writes and reads there itself: what the client would say of an answer is worth
-/// nothing.
+/// Asks on a terminal that a client waits in. The agent writes and reads there itself: what the client would say of an
+/// answer is worth nothing.
 enum TerminalPrompt {
     /// - Parameter patience: Milliseconds.
     /// - Returns: Nil where the terminal cannot be used for a question.
@@ -58,8 +58,8 @@ enum TerminalPrompt {
         return true
     }
 
-    /// A line without its end; nil when the time is over, the question is withdrawn, or the terminal has gone. An end of input is an empty
-    /// line.
+    /// A line without its end; nil when the time is over, the question is withdrawn, or the terminal has gone. An end
+    /// of input is an empty line.
     private static func readLine(_ descriptor: Int32, _ deadline: UInt64, _ cancellation: Cancellation) -> [UInt8]? {
         var line: [UInt8] = []
         while PromptWait.isReady(descriptor, Int16(POLLIN), deadline, cancellation) {

@@ -150,7 +150,8 @@ extension Agent {
             }
             guard isAllowed else { return answer(SSHAgentReply.failure, client) }
             begin(client) { gate, isForChip in
-                // What an item says of a key holds for what was added too, and the other way round: the strictest of all is asked.
+                // What an item says of a key holds for what was added too, and the other way round: the strictest of
+                // all is asked.
                 var closed: LeaseCheck.Needed?
                 let item = try identities.key(wanted, forwarded: isForwarded) {
                     (item, name, collection) throws(VaultError) in
@@ -191,7 +192,8 @@ extension Agent {
         }
     }
 
-    /// Has a vault that opens without asking opened for an SSH program of this machine. A host could not open it itself, as those can.
+    /// Has a vault that opens without asking opened for an SSH program of this machine. A host could not open it
+    /// itself, as those can.
     private func wait(_ client: SSHConnection, _ then: @escaping (SSHEndpoint) -> Void) -> Bool {
         let isOpening = openUnasked {
             guard let ssh = self.ssh, ssh.clients[client.number] === client else { return }
@@ -224,7 +226,8 @@ extension Agent {
         begin(client, LeaseCheck(nil), body)
     }
 
-    /// - Parameter isForChip: Whether a chip may be needed; then others do not wait for the threads that read and write.
+    /// - Parameter isForChip: Whether a chip may be needed; then others do not wait for the threads that read and
+    ///   write.
     func begin(
         _ client: SSHConnection, _ gate: LeaseCheck, _ body: @escaping SSHConnection.Answer, isForChip: Bool = false
     ) {
@@ -245,7 +248,8 @@ extension Agent {
         if !isTaken { refuse(client) }
     }
 
-    /// The key is in a chip. What was read of it is gone; it is read again when its turn has come, and a lock before that ends it.
+    /// The key is in a chip. What was read of it is gone; it is read again when its turn has come, and a lock before
+    /// that ends it.
     func signInChip(_ number: UInt64, _ gate: LeaseCheck) {
         guard let client = ssh?.clients[number] else { return }
         guard lock.isUnlocked, dropReason == nil, let asking = client.asking else { return refuse(client) }

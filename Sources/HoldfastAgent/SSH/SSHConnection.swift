@@ -4,8 +4,8 @@ internal import VaultCore
 internal import VaultStorage
 internal import SystemCalls
 
-/// An SSH program at the agent's second socket. As ``Connection``: used by the agent's own thread alone, one request at a time, and a
-/// client that is slow costs what stands here.
+/// An SSH program at the agent's second socket. As ``Connection``: used by the agent's own thread alone, one request at
+/// a time, and a client that is slow costs what stands here.
 final class SSHConnection {
     let number: UInt64
     let socket: Int32
@@ -14,7 +14,8 @@ final class SSHConnection {
     var asking: Asking?
     /// A thread works for it.
     var isWorking = false
-    /// The other end of it is a host that this agent was handed on to. It stays so: what comes through may be the host's.
+    /// The other end of it is a host that this agent was handed on to. It stays so: what comes through may be the
+    /// host's.
     var isForwarded = false
     /// The hosts that it leads through, as ssh told and they proved.
     var sessions = SSHSessions()
@@ -63,7 +64,7 @@ final class SSHConnection {
         return true
     }
 
-    /// What came of reading.
+    /// The outcome of reading.
     enum Reading {
         case message(Body)
         case unfinished

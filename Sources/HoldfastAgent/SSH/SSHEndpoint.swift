@@ -6,8 +6,8 @@ internal import VaultCore
 internal import VaultStorage
 internal import SystemCalls
 
-/// The agent's second socket, which speaks the protocol of ssh-agent, and what SSH programs have put there. Keys go with the vault's
-/// lock; what guards them goes with a lock that only the user opens again.
+/// The agent's second socket, which speaks the protocol of ssh-agent, and what SSH programs have put there. Keys go
+/// with the vault's lock; what guards them goes with a lock that only the user opens again.
 final class SSHEndpoint {
     /// Clients at once.
     static let connections = 64
@@ -22,7 +22,8 @@ final class SSHEndpoint {
     let socketName: String?
     var clients: [UInt64: SSHConnection] = [:]
     private var added: [Added] = []
-    /// What public keys were added with. It holds for whatever has the key, an item too, also when what was added is gone.
+    /// What public keys were added with. It holds for whatever has the key, an item too, also when what was added is
+    /// gone.
     private var bound: [[UInt8]: Bound] = [:]
     private var passphrase: Passphrase?
     private var wrong = 0
@@ -95,7 +96,8 @@ final class SSHEndpoint {
     func expire(now: UInt64) { added.removeAll { one in one.expires.map { $0 <= now } ?? false } }
 
     /// - Parameter isForwarded: A host asks. It may take from what the key can be used for, and give nothing.
-    /// - Returns: False when there are too many, and for a key that is there and not for the place that asks; then nothing has changed.
+    /// - Returns: False when there are too many, and for a key that is there and not for the place that asks; then
+    ///   nothing has changed.
     func add(
         _ key: SSHKey, _ constraints: SSHAgentRequest.Constraints, for sessions: SSHSessions, isForwarded: Bool,
         now: UInt64
@@ -125,8 +127,8 @@ final class SSHEndpoint {
 
     /// Removes an added key, and its constraints if the user asks.
     ///
-    /// - Parameter isForwarded: Whether the request comes from a forwarded host. Such a host removes no constraint, and no key that is for
-    ///   certain hosts.
+    /// - Parameter isForwarded: Whether the request comes from a forwarded host. Such a host removes no constraint, and
+    ///   no key that is for certain hosts.
     /// - Returns: Whether something was removed.
     func remove(_ blob: [UInt8], isForwarded: Bool) -> Bool {
         let before = added.count
@@ -161,7 +163,8 @@ final class SSHEndpoint {
     }
 
     /// The vault locks: the keys that SSH programs have put here go.
-    /// - Parameter keepingGuards: Whether what they may be used for stays, and the lock of `ssh-add -x`. No secret is in either.
+    /// - Parameter keepingGuards: Whether what they may be used for stays, and the lock of `ssh-add -x`. No secret is
+    ///   in either.
     func forget(keepingGuards: Bool) {
         added = []
         guard !keepingGuards else { return }

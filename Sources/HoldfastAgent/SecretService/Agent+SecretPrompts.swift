@@ -5,10 +5,11 @@ internal import SecretMemory
 internal import VaultCore
 internal import VaultStorage
 
-/// Prompts: the agent itself asks for what opens the vault, and the client hears only whether it is open (Secret Service API 0.2,
-/// "Prompts").
+/// Prompts: the agent itself asks for what opens the vault, and the client hears only whether it is open (Secret
+/// Service API 0.2, "Prompts").
 extension Agent {
-    /// What a search finds in a locked vault: names and attributes are encrypted, so one object stands for whatever has the attributes.
+    /// What a search finds in a locked vault: names and attributes are encrypted, so one object stands for whatever has
+    /// the attributes.
     func answerLocked(_ question: SecretServiceAttributes, _ call: BusCall, _ kind: SecretServiceCall) {
         let path = kind == .searchItems ? SecretServicePath(answering: question) : nil
         answer(.locked(path.map { [$0.text] } ?? []), to: call, kind)

@@ -21,8 +21,8 @@ extension Agent {
         } catch { throw Agent.error(error) }
     }
 
-    /// As ``serveSecrets()``, for an agent that was told to from the beginning: what it cannot be now is no reason not to be what else it is.
-    /// It waits for a name that another program has.
+    /// As ``serveSecrets()``, for an agent that was told to from the beginning: what it cannot be now is no reason not
+    /// to be what else it is. It waits for a name that another program has.
     func serveSecretsFromTheBeginning() {
         do throws(ServiceBus.Problem) {
             let endpoint = SecretServiceEndpoint(try ServiceBus(claiming: SecretServiceEndpoint.name, waits: true))
@@ -157,7 +157,8 @@ extension Agent {
         return true
     }
 
-    /// A program hears that objects are locked when the keys are gone: what it asks for next meets a vault that can be opened.
+    /// A program hears that objects are locked when the keys are gone: what it asks for next meets a vault that can be
+    /// opened.
     private func answerLock(_ call: BusCall, _ paths: [String]) {
         let isDropping = dropReason != nil || isDroppingKeys
         guard isDropping, busLockers.count < AgentSettings.waitingUnlocks else { return Agent.answer(call, paths) }

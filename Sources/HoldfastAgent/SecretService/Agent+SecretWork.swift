@@ -109,7 +109,8 @@ extension Agent {
         decide(closed, for: AskingClient(number: number, peer: peer, asker: asker))
     }
 
-    /// Ends what stopped. A call for several items goes on without those that the user is asked for; nothing more is asked for it.
+    /// Ends what stopped. A call for several items continues without those that the user is asked for; nothing more is
+    /// asked for it.
     func turnAway(secretCall number: UInt64, _ error: VaultError) {
         if error.code == .notAllowed, isServingSecrets, secrets?[number]?.isMany == true,
             let gate = secrets?.resume(number, allowed: nil)

@@ -3,7 +3,8 @@ internal import ProgramProtocols
 internal import ProgramAccess
 internal import SecretMemory
 
-/// Arguments of calls, read within their limits. The types of the whole message were compared before, but not what variants hold.
+/// Arguments of calls, read within their limits. The types of the whole message were compared before, but not what
+/// variants hold.
 extension BusCall {
     private static let longestPath = 4096
     /// Objects that one call names, at most.

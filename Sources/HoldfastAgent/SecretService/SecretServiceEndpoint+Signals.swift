@@ -2,8 +2,8 @@ internal import DeviceOwner
 internal import ProgramProtocols
 internal import VaultCore
 
-/// Signals (Secret Service API 0.2, chapter 4). Each goes to the clients that have a session, and not to whoever listens on the bus: the
-/// paths have names in them.
+/// Signals (Secret Service API 0.2, chapter 4). Each goes to the clients that have a session, and not to whoever
+/// listens on the bus: the paths have names in them.
 extension SecretServiceEndpoint {
     /// Tells what was done for a program.
     /// - Parameter path: The object that it was done with.

@@ -52,7 +52,8 @@ final class SecretServiceEndpoint {
 
     init(_ bus: ServiceBus) { self.bus = bus }
 
-    /// The process of a client, as it was when it was first heard of; nil for one of another user, which the bus may let in.
+    /// The process of a client, as it was when it was first heard of; nil for one of another user, which the bus may
+    /// let in.
     func peer(of client: String) -> Peer? { find(client)?.peer }
 
     private func find(_ client: String) -> (peer: Peer, process: BusProcess)? {
@@ -65,8 +66,8 @@ final class SecretServiceEndpoint {
         return (peer, process)
     }
 
-    /// Who asks, as the bus told when it was first heard of, and the kernel tells now. The bus has nothing newer: a client's unique name and its
-    /// process are one for as long as it is connected.
+    /// Who asks, as the bus told when it was first heard of, and the kernel tells now. The bus has nothing newer: a
+    /// client's unique name and its process are one for as long as it is connected.
     func asker(_ client: String) -> (peer: Peer, asker: LeaseAsker)? {
         guard let (peer, process) = find(client) else { return nil }
         return (peer, peer.asker(claimed: nil, isForwarded: isBehindProxy(client)) { process.isAlive })
@@ -77,8 +78,8 @@ final class SecretServiceEndpoint {
         find(client).flatMap { ProgramFile.path(of: $0.peer.process) }.map(SecretServiceEndpoint.isProxy) ?? false
     }
 
-    /// Programs in sandboxes all have the same one in between, which cannot be told apart by its file. Flatpak calls its own copy by another
-    /// name, and the kernel writes ` (deleted)` behind one that was replaced.
+    /// Programs in sandboxes all have the same one in between, which cannot be told apart by its file. Flatpak calls
+    /// its own copy by another name, and the kernel writes ` (deleted)` behind one that was replaced.
     static func isProxy(_ path: String) -> Bool {
         let name = path.split(separator: "/").last ?? ""
         return name.hasPrefix("xdg-dbus-proxy") || name.hasPrefix("flatpak-dbus-proxy")
@@ -125,10 +126,10 @@ final class SecretServiceEndpoint {
 
     subscript(number: UInt64) -> Working? { working[number] }
 
-    /// The user is asked before this goes on.
+    /// The user is asked before this continues.
     func stop(_ number: UInt64, at closed: LeaseCheck.Needed?) { working[number]?.closed = closed }
 
-    /// The user has answered: this goes on with it.
+    /// The user has answered: this continues with it.
     /// - Returns: What is in the way now; nil for a call that ended.
     func resume(_ number: UInt64, allowed: LeaseCheck.Needed?) -> LeaseCheck? {
         guard working[number] != nil else { return nil }

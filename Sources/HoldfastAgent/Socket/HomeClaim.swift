@@ -1,8 +1,8 @@
 internal import SystemCalls
 internal import VaultStorage
 
-/// Who serves a home, wherever the agent's socket is. Both locks are on the folder itself and end with the process, however
-/// that ends.
+/// Who serves a home, wherever the agent's socket is. Both locks are on the folder itself and end with the process,
+/// however that ends.
 package enum HomeClaim {
     // `linux/fcntl.h`; glibc names them for C programs that ask for all of GNU's.
     private static let getLock: Int32 = 36
@@ -16,7 +16,8 @@ package enum HomeClaim {
             switch errno {
             case EINTR: continue
             case EWOULDBLOCK:
-                // Who only looks whether it is claimed shares it with others who look, for an instant; an agent does not share it.
+                // Who only looks whether it is claimed shares it with others who look, for an instant; an agent does
+                // not share it.
                 guard flock(home, LOCK_SH | LOCK_NB) == 0, MonotonicClock.milliseconds < deadline else {
                     throw VaultError(.agentRunning, "an agent is already running for this vault")
                 }
@@ -27,8 +28,8 @@ package enum HomeClaim {
         }
     }
 
-    /// Says that the agent's socket is there (F_RDLCK), or that it goes (F_UNLCK). Where the file system keeps no such locks,
-    /// nobody knows; they wait for the socket.
+    /// Says that the agent's socket is there (F_RDLCK), or that it goes (F_UNLCK). Where the file system keeps no such
+    /// locks, nobody knows; they wait for the socket.
     static func say(_ type: Int32, _ home: Int32) {
         var lock = firstByte(type)
         _ = unsafe fcntl(home, setLock, &lock)

@@ -2,9 +2,11 @@ internal import SystemCalls
 internal import VaultCore
 package import VaultStorage
 
-/// Listening sockets that the service manager has made, and passes to the agent that it starts for a client of one (sd_listen_fds(3)).
+/// Listening sockets that the service manager has made, and passes to the agent that it starts for a client of one
+/// (sd_listen_fds(3)).
 ///
-/// They stay the manager's: the agent neither makes nor removes their names, and the client that comes when it has ended starts the next one.
+/// They stay the manager's: the agent neither makes nor removes their names, and the client that comes when it has
+/// ended starts the next one.
 package struct PassedSockets: Sendable {
     /// Its clients are the agent's own; the socket unit calls it `agent`.
     var agent: Int32?
@@ -21,7 +23,8 @@ package struct PassedSockets: Sendable {
     package var isEmpty: Bool { agent == nil && ssh == nil }
 
     /// Takes those of this process, and keeps them from the programs that it starts.
-    /// - Throws: `agentUnavailable` for one with another name, for two with the same, and for what no Unix stream socket is that listens.
+    /// - Throws: `agentUnavailable` for one with another name, for two with the same, and for what no Unix stream
+    ///   socket is that listens.
     package static func take() throws(VaultError) -> PassedSockets {
         var passed = PassedSockets()
         defer { for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsafe unsetenv(name) } }

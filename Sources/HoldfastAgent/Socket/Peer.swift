@@ -38,7 +38,8 @@ struct Peer: Sendable, Hashable {
 extension Peer {
     /// The process at the other end of a connection, as the kernel tells now and told when it connected.
     ///
-    /// A connection is its maker's, whoever holds it now: a child that inherited it asks as its parent, and as nobody once that has ended.
+    /// A connection is its maker's, whoever holds it now: a child that inherited it asks as its parent, and as nobody
+    /// once that has ended.
     /// - Parameters:
     ///   - socket: The connection.
     ///   - claimed: The program that the client says it is; believed where the kernel does not tell.
@@ -63,7 +64,8 @@ extension Peer {
             LeaseClient(session: ProcessName(process: now.session, start: leader.start), program: program))
     }
 
-    /// Whether the process that made the connection still runs. Kernels before 6.5 do not tell; then its number and its start must do.
+    /// Whether the process that made the connection still runs. Kernels before 6.5 do not tell; then its number and its
+    /// start must do.
     private func isAlive(_ socket: Int32) -> Bool {
         #if os(Linux) && !canImport(Darwin)
         var process: Int32 = -1

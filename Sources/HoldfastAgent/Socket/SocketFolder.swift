@@ -14,8 +14,8 @@ struct SocketFolder: ~Copyable {
     private static let name = "holdfast"
     private static let nameInHome = "agent"
 
-    /// Where an agent's socket belongs: in `holdfast` of the runtime folder where there is one, else in `agent` of the home.
-    /// The folder is made where it is not there yet.
+    /// Where an agent's socket belongs: in `holdfast` of the runtime folder where there is one, else in `agent` of the
+    /// home. The folder is made where it is not there yet.
     /// - Throws: `agentUnavailable` when it cannot be made or is not safe.
     static func make(runtime: String?, home: Int32) throws(VaultError) -> SocketFolder {
         if let runtime, let parent = try openRuntime(runtime) {
@@ -25,7 +25,8 @@ struct SocketFolder: ~Copyable {
         return try make(nameInHome, in: home, shown: "the home's folder \(nameInHome)")
     }
 
-    /// The places where an agent's socket can be, in the order in which they are looked at; without those that are not there.
+    /// The places where an agent's socket can be, in the order in which they are looked at; without those that are not
+    /// there.
     /// - Throws: `agentUnavailable` when one is not safe.
     static func find(
         runtime: String?, home: Int32, _ body: (borrowing SocketFolder) throws(VaultError) -> Bool

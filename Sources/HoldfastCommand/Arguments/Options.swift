@@ -76,7 +76,7 @@ enum Options {
         help: "Lock after this time in any case (default: \(DurationWord.word(Int(AgentSettings.standardTimeout)))).")
 
     static let home = TextOption("home", "DIR", .folder, help: "The vault's folder.")
-    /// For scripts of before; everybody else writes the collection in front of the name.
+    /// For earlier scripts; everybody else writes the collection in front of the name.
     static let collection = TextOption(
         "collection", "C", .collection, help: "The collection to the byte; then the name is all of the name.",
         short: "c", isHidden: true)

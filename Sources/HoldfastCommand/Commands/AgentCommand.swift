@@ -43,7 +43,8 @@ extension Command {
         })
 }
 
-/// The program that asks the user: where one is named, else what the environment names. The agent's own: a client cannot choose who answers.
+/// The program that asks the user: where one is named, else what the environment names. The agent's own: a client
+/// cannot choose who answers.
 private func pinentry(_ arguments: Arguments) throws(CommandError) -> String? {
     let named = arguments[Options.pinentry]
     let variable =

@@ -28,8 +28,8 @@ extension Command {
         run: answerDocker)
 }
 
-/// The protocol of docker-credential-helpers: the address of a registry or JSON on standard input, JSON on standard output. Errors are
-/// read from standard output too, and one of them by its words.
+/// The protocol of docker-credential-helpers: the address of a registry or JSON on standard input, JSON on standard
+/// output. Errors are read from standard output too, and one of them by its words.
 private func answerDocker(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let accounts = DockerAccounts(arguments)
     do throws(CommandError) {

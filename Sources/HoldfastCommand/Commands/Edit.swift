@@ -42,7 +42,8 @@ private func editItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     if let path = arguments[Options.qrPicture] { return try setCode(QRPicture.code(in: path), access, arguments) }
     if !arguments[Options.attach].isEmpty { return try addFiles(access, arguments) }
     let found = try access.find(arguments[place: 0], .lastPart)
-    // What ends this command waits until the text is gone, but where the editor runs or something is asked: there it is watched for.
+    // What ends this command waits until the text is gone, but where the editor runs or something is asked: there it is
+    // watched for.
     return try HeldSignals.during { () throws(CommandError) in try editText(found, access) }
 }
 

@@ -83,8 +83,8 @@ private func askWhereOutOfReach(
     return new
 }
 
-/// Says which entries a new minimum is not in effect for, as far as an open agent knows them: those that are written below the collection and
-/// are in another one.
+/// Says which entries a new minimum is not in effect for, as far as an open agent knows them: those that are written
+/// below the collection and are in another one.
 private func tellEarlierNames(_ policy: VaultPolicy, _ before: VaultPolicy, _ arguments: Arguments) {
     let new = policy.collectionMinima.keys.filter { policy.collectionMinima[$0] != before.collectionMinima[$0] }
     guard !new.isEmpty, let agent = try? AgentAccess.connect(arguments), let records = try? agent.list(nil) else {

@@ -101,7 +101,8 @@ enum OpenItems {
     static func remove(_ arguments: Arguments) throws(CommandError) -> ExitCode {
         try check(arguments)
         let open = try Unlocking.find(arguments).open
-        // The collection of a sealed item is not known while the vault is locked; its name is the one that the list shows.
+        // The collection of a sealed item is not known while the vault is locked; its name is the one that the list
+        // shows.
         let name = arguments[place: 0]
         let records = try vaultCall { try open.records() }
         if arguments[Options.collection] == nil, records.contains(where: { $0.isSealed && $0.name == name }) {

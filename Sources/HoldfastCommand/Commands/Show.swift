@@ -57,7 +57,8 @@ private func showItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
 }
 
 extension Item {
-    /// Lends the value of the field that a text names; that of the notes where no field is called so; of a file its content.
+    /// Lends the value of the field that a text names; that of the notes where no field is called so; of a file its
+    /// content.
     /// - Throws: `fieldNotFound`.
     borrowing func withNamed<R>(
         _ label: String, _ body: (RawSpan) throws(CommandError) -> R

@@ -67,7 +67,8 @@ private func listTrash(_ arguments: Arguments) throws(CommandError) -> ExitCode 
 
 extension ItemAccess {
     /// What in the trash was called so; of several the one that was removed last, or the one behind a number sign.
-    /// - Parameter takesNumber: Whether a number sign and a number may stand behind the name: not where something goes for good.
+    /// - Parameter takesNumber: Whether a number sign and a number may stand behind the name: not where something goes
+    ///   for good.
     fileprivate func trashed(
         _ text: String, takesNumber: Bool
     ) throws(CommandError) -> (entry: TrashEntry, older: Int) {

@@ -2,8 +2,8 @@ internal import CommandLineArguments
 internal import Holdfast
 internal import SystemCalls
 
-/// The text of the user's configuration file: `name = value` in each line, comments behind `#` at a line's start. What is
-/// not changed stays as it was written.
+/// The text of the user's configuration file: `name = value` in each line, comments behind `#` at a line's start. What
+/// is not changed stays as it was written.
 struct ConfigurationFile {
     private var lines: [String]
     private var values: [String: String] = [:]
@@ -69,7 +69,7 @@ struct ConfigurationFile {
         }
     }
 
-    /// - Throws: A usage error for a name that is none, and a value that its option does not take.
+    /// - Throws: A usage error for an unknown name, and a value that its option does not take.
     static func check(_ name: String, _ value: String, at place: String) throws(CommandError) {
         guard let setting = Defaults.named(name) else {
             let hint = Suggestion.hint(name, Defaults.all.map(\.option.name))
@@ -80,7 +80,8 @@ struct ConfigurationFile {
         }
     }
 
-    /// What a line sets; nil for an empty one and a comment. A value may stand between double quotes, which keep its spaces.
+    /// What a line sets; nil for an empty one and a comment. A value may stand between double quotes, which keep its
+    /// spaces.
     private static func entry(_ line: String, at place: String) throws(CommandError) -> (name: String, value: String)? {
         let text = trimmed(line[...])
         if text.isEmpty || text.hasPrefix("#") { return nil }

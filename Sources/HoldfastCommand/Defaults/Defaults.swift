@@ -37,8 +37,8 @@ enum Defaults {
 
     static func named(_ name: String) -> DefaultSetting? { all.first { $0.option.name == name } }
 
-    /// A setting of before, which said where names without a collection were. While it stands in the file, nothing that takes a name
-    /// is done: the name would silently mean another place.
+    /// An earlier setting, which said where names without a collection were. While it stands in the file, nothing that
+    /// takes a name is done: the name would silently mean another place.
     static let retired = Options.collection.option.name
 
     /// What the file says; nil where it says nothing of it.
@@ -60,8 +60,8 @@ enum Defaults {
         try HomeFolder.configuration().map { $0 + "/holdfast/config" }
     }
 
-    /// The arguments, with what the file says for options of this command that the line does not name. The file is read where
-    /// the command has such an option: a mistake in it keeps nobody from locking.
+    /// The arguments, with what the file says for options of this command that the line does not name. The file is read
+    /// where the command has such an option: a mistake in it keeps nobody from locking.
     /// - Throws: A usage error with the file and the line.
     static func completing(
         _ arguments: Arguments, of syntax: CommandSyntax

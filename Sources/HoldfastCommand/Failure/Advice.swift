@@ -1,8 +1,8 @@
 internal import BetterAuth
 internal import Holdfast
 
-/// What a person at a command line can do about an error. A library says what is wrong and never what to type; these are the
-/// command's own words, one for each code. A code without advice does not compile.
+/// What a person at a command line can do about an error. A library says what is wrong and never what to type; these
+/// are the command's own words, one for each code. A code without advice does not compile.
 ///
 /// Commands are written with `holdfast` in front: a test looks every one of them up in the command table.
 enum Advice {

@@ -50,8 +50,8 @@ extension CommandError {
         }
     }
 
-    /// With the advice that fits the vault of a command line, where it depends on what opens that. The vault may be locked, so what
-    /// its header says is not proved.
+    /// With the advice that fits the vault of a command line, where it depends on what opens that. The vault may be
+    /// locked, so what its header says is not proved.
     func fitting(_ arguments: Arguments) -> CommandError {
         guard let kind = code.kind, advice == Advice.on(kind),
             Advice.on(kind, whereOpenBy: []) != nil || Advice.on(kind, whereOpenBy: [.recoveryPhrase]) != nil,
@@ -62,7 +62,8 @@ extension CommandError {
         return error
     }
 
-    /// Without what the command that failed cannot do: one text serves many commands, and not all of them have its option.
+    /// Without what the command that failed cannot do: one text serves many commands, and not all of them have its
+    /// option.
     func fitting(_ syntax: CommandSyntax) -> CommandError {
         guard let advice else { return self }
         let clauses = advice.split(separator: "; ")

@@ -38,8 +38,8 @@ struct IdentityAccess {
         work = IdentityWork(vault, keys: choice, allowsPlain: arguments[Options.plainHTTP])
     }
 
-    /// Opens the vault with what proves that its owner is there: the passcode, or the recovery phrase. An agent that has it
-    /// open does not matter, and what is proved holds for a minute and for one change.
+    /// Opens the vault with what proves that its owner is there: the passcode, or the recovery phrase. An agent that
+    /// has it open does not matter, and what is proved holds for a minute and for one change.
     static func proving(_ arguments: Arguments) throws(CommandError) -> (IdentityAccess, ProofCarrier) {
         let turn = try turn(arguments)
         let (vault, proof) = try Unlocking.openProving(arguments)
@@ -127,7 +127,7 @@ struct IdentityAccess {
         }
     }
 
-    /// Waits for an operation, and tells what came of earlier ones.
+    /// Waits for an operation, and tells the outcome of earlier ones.
     @discardableResult
     func run<R: Sendable>(
         _ note: String = "Asking the server ...", _ body: @escaping @Sendable () async throws -> R

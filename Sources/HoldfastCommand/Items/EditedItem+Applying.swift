@@ -3,8 +3,8 @@ internal import SecretMemory
 internal import VaultFormat
 
 extension EditedItem {
-    /// Makes an item what the text says. Values that change or go become earlier values; what the text does not show, such as the
-    /// content of files and what a newer program wrote, stays.
+    /// Makes an item what the text says. Values that change or go become earlier values; what the text does not show,
+    /// such as the content of files and what a newer program wrote, stays.
     borrowing func apply(to item: inout Item) throws(CommandError) {
         if let kind, kind != item.kind { item.kind = kind }
         if isFavourite != item.isFavourite { item.isFavourite = isFavourite }
@@ -72,8 +72,8 @@ extension EditedItem {
         }
     }
 
-    /// A field is the same one by its kind and label; else one that has gone and one that is new, of the same kind and value, are one
-    /// with another label. Files are known by their names.
+    /// A field is the same one by its kind and label; else one that has gone and one that is new, of the same kind and
+    /// value, are one with another label. Files are known by their names.
     private borrowing func match(_ item: borrowing Item) throws(CommandError) -> [Int?] {
         let old = item.fields
         var order: [Int?] = old.map { _ in nil }

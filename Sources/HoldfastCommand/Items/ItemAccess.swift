@@ -166,8 +166,8 @@ extension ItemAccess {
         }
     }
 
-    /// Changes and stores an item as it was found; reads it again where another program was faster. An item that asks each time is asked for
-    /// once this way.
+    /// Changes and stores an item as it was found; reads it again where another program was faster. An item that asks
+    /// each time is asked for once this way.
     func change(
         _ found: borrowing FoundItem, _ change: (inout Item) throws(CommandError) -> Void
     ) throws(CommandError) {
@@ -193,7 +193,7 @@ extension ItemAccess {
         }
     }
 
-    /// Does something with all entries of a folder, or with all records of before.
+    /// Does something with all entries of a folder, or with all records from earlier versions.
     /// - Parameter plan: What the user has seen of it.
     func change(_ action: FolderAction, seen plan: FolderPlan) throws(CommandError) {
         _ = try run(changes: true) { agent throws(VaultError) in

@@ -68,8 +68,8 @@ enum Naming {
 }
 
 extension ItemAccess {
-    /// Runs a command's work on the record that the command line names: first on the one that its text means as it is, which costs
-    /// no list; where that is not there, on the one that it can mean.
+    /// Runs a command's work on the record that the command line names: first on the one that its text means as it is,
+    /// which costs no list; where that is not there, on the one that it can mean.
     /// - Parameter body: Throws `recordNotFound` only where the record is not there, and has done nothing then.
     /// - Throws: `recordNotFound`, which says what may have been meant; `ambiguous`; `cancelled`.
     func naming<R: ~Copyable>(
@@ -133,7 +133,8 @@ extension ItemAccess {
     }
 
     /// Checks before anything is typed that a name is free.
-    /// - Parameter moved: The entry that gets it: a record of before may be written as its own new place already.
+    /// - Parameter moved: The entry that gets it: a record from an earlier version may be written as its own new place
+    ///   already.
     /// - Throws: `recordExists`, `invalidName`.
     func requireFree(_ text: String, for moved: EntryPath? = nil) throws(CommandError) -> NamedRecord {
         var names = try names()
@@ -160,7 +161,8 @@ extension ItemAccess {
         return NamedRecord(path)
     }
 
-    /// A record as it is written: whether one of before can be written shorter depends on another one, and only then is anything read.
+    /// A record as it is written: whether one from an earlier version can be written shorter depends on another one,
+    /// and only then is anything read.
     func exact(_ record: NamedRecord) throws(CommandError) -> NamedRecord {
         let entry = record.path.entry
         guard entry.collection == Options.defaultCollection, entry.other != nil else { return record }

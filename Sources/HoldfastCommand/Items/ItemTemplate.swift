@@ -10,7 +10,8 @@ struct ItemTemplate {
     }
 
     let kind: ItemKind
-    /// In the order of the questions. What is no secret is only asked for where the command line says nothing of what is in the entry.
+    /// In the order of the questions. What is no secret is only asked for where the command line says nothing of what
+    /// is in the entry.
     let asked: [Asked]
 
     /// The word on the command line.

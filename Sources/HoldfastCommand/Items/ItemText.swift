@@ -115,7 +115,8 @@ struct EditedItem: ~Copyable {
 }
 
 extension Item {
-    /// The field that a text on the command line names: by its label in any case, or by the beginning of one label alone.
+    /// The field that a text on the command line names: by its label in any case, or by the beginning of one label
+    /// alone.
     /// - Throws: `fieldNotFound`, which says what the item has.
     borrowing func named(_ text: String) throws(CommandError) -> Field {
         if let field = field(text) { return field }

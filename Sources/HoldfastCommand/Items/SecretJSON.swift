@@ -12,8 +12,8 @@ struct SecretJSON: ~Copyable {
         try memory { (buffer) throws(SecretMemoryError) in try buffer.append(text) }
     }
 
-    /// A value as a string, with what could act on a terminal escaped. What is not UTF-8 is written as the member `base64` of
-    /// an object.
+    /// A value as a string, with what could act on a terminal escaped. What is not UTF-8 is written as the member
+    /// `base64` of an object.
     mutating func value(_ bytes: RawSpan) throws(CommandError) {
         guard bytes.isUTF8 else { return try base64(bytes) }
         try memory { (buffer) throws(SecretMemoryError) in

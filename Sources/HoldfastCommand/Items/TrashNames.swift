@@ -2,7 +2,8 @@ internal import AgentMessages
 internal import Holdfast
 internal import Items
 
-/// How what is in the trash is written: of several of one name the older ones have a number, by which they are restored.
+/// How what is in the trash is written: of several of one name the older ones have a number, by which they are
+/// restored.
 struct TrashNames {
     /// Each once.
     private(set) var written: [String]
@@ -34,7 +35,8 @@ struct TrashNames {
 
     private static func numbered(_ name: String, _ number: Int) -> String { number > 1 ? "\(name)#\(number)" : name }
 
-    /// What a text means, and behind it what is older of the same name; exactly what is written so, or else what has that name.
+    /// What a text means, and behind it what is older of the same name; exactly what is written so, or else what has
+    /// that name.
     /// - Parameter takesNumber: Whether a number may stand behind the name: not where something goes for good.
     func meant(by text: String, takesNumber: Bool) -> [Int] {
         var (place, first): (EntryPath?, Int) = (nil, 1)

@@ -62,8 +62,8 @@ struct ValueInput {
         try terminal.readSecret(prompt: "\(label) (\(onEnter)): ", capacity: longestLine, isShown: true)
     }
 
-    /// A password is typed twice, since nothing shows a slip before it is needed. What is copied from a page or a card is typed once; `?`
-    /// shows it meanwhile, and takes it off the terminal again.
+    /// A password is typed twice, since nothing shows a slip before it is needed. What is copied from a page or a card
+    /// is typed once; `?` shows it meanwhile, and takes it off the terminal again.
     private func hidden(
         _ asked: ItemTemplate.Asked, _ label: String, on terminal: borrowing Terminal
     ) throws(CommandError) -> SecretBytes {
@@ -86,7 +86,8 @@ struct ValueInput {
         }
     }
 
-    /// Says that a password that was typed is easily guessed. Of other secrets (a PIN, a number) the user has no choice.
+    /// Says that a password that was typed is easily guessed. Of other secrets (a PIN, a number) the user has no
+    /// choice.
     private func remark(of value: borrowing SecretBytes, _ label: String) {
         guard ["password", "passphrase"].contains(where: { label.lowercased().hasSuffix($0) }) else { return }
         let strength = value.withBytes { PasscodeStrength(of: $0) }

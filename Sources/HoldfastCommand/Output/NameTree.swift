@@ -27,7 +27,8 @@ struct NameTree {
         }
     }
 
-    /// A name as far as the folder that comes next behind its beginning, with its slash, or the whole name where none does.
+    /// A name as far as the folder that comes next behind its beginning, with its slash, or the whole name where none
+    /// does.
     static func step(_ entry: EntryPath, _ written: String, behind begun: String) -> String {
         var step = ""
         for folder in parts(entry, written).dropLast() {
@@ -43,7 +44,7 @@ struct NameTree {
             node.entries.append(first)
             return
         }
-        // They come sorted, so a folder that is known is the last one but for names of before.
+        // They come sorted, so a folder that is known is the last one but for names from earlier versions.
         if let index = node.folders.lastIndex(where: { $0.name.utf8.elementsEqual(first.utf8) }) {
             add(parts.dropFirst(), to: &node.folders[index].node)
         } else {

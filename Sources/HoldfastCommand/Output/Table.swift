@@ -11,8 +11,8 @@ struct Table {
 
     mutating func append(_ cells: [String]) { rows.append(cells) }
 
-    /// The table for a terminal of so many columns: the widest cells of the columns that are named are cut, to 12 characters
-    /// at least, until the lines fit.
+    /// The table for a terminal of so many columns: the widest cells of the columns that are named are cut, to 12
+    /// characters at least, until the lines fit.
     mutating func fit(_ columns: Int, cutting names: [Int]) {
         while let widest = names.max(by: { width($0) < width($1) }), total > columns, width(widest) > Table.narrowest {
             let limit = max(Table.narrowest, width(widest) - (total - columns))
@@ -32,7 +32,8 @@ struct Table {
     var text: String { text(wrappedTo: nil) }
 
     /// The last column is not padded, so that no line ends in spaces.
-    /// - Parameter columns: Of the terminal, where the last column is a sentence that goes on below itself; nil for one line a row.
+    /// - Parameter columns: Of the terminal, where the last column is a sentence that continues below itself; nil for
+    ///   one line a row.
     func text(wrappedTo columns: Int?) -> String {
         let widths = (rows.first ?? []).indices.map(width)
         let indent = widths.dropLast().reduce(0) { $0 + $1 + 2 }
@@ -46,7 +47,7 @@ struct Table {
         }.joined()
     }
 
-    /// A sentence that begins behind `indent` columns and goes on below itself.
+    /// A sentence that begins behind `indent` columns and continues below itself.
     fileprivate static func below(_ sentence: String, _ columns: Int, _ indent: Int) -> String {
         // On a terminal where that is too narrow to read, the terminal breaks the lines.
         guard columns - indent > narrowest else { return sentence }

@@ -2,7 +2,8 @@ internal import DeviceOwner
 internal import Holdfast
 internal import HoldfastDoctor
 
-/// What people read in place of the names that programs read: in `--json`, in a policy's file and in old scripts the names stay.
+/// What people read in place of the names that programs read: in `--json`, in a policy's file and in old scripts the
+/// names stay.
 enum Words {
     /// The settings of `lock-policy`, in its order. Both forms can be typed.
     static let settings = [

@@ -5,8 +5,8 @@ internal import HoldfastAgent
 internal import SecretMemory
 internal import SystemCalls
 
-/// Keeps one value on the clipboard for a while, then clears it if it is still there. It remembers a keyed digest of the value, not the
-/// value: the clipboard program alone has that.
+/// Keeps one value on the clipboard for a while, then clears it if it is still there. It remembers a keyed digest of
+/// the value, not the value: the clipboard program alone has that.
 final class ClipboardKeeper {
     private let clipboard: Clipboard
     private let key: SecretBytes
@@ -209,7 +209,7 @@ private func keepClipboard(_ arguments: Arguments) throws(CommandError) -> ExitC
         let keeper = try makeKeeper()
         try keeper.awaitCopy()
         try Output.write("copied")
-        // The command that waits for this goes on when it ends.
+        // The command that waits for this continues when it ends.
         let nothing = unsafe open("/dev/null", O_WRONLY | O_CLOEXEC)
         dup2(nothing, STDOUT_FILENO)
         keeper.keep(seconds: arguments[Options.clearAfter], until: lock, watch)
@@ -226,9 +226,9 @@ private func makeKeeper() throws(CommandError) -> ClipboardKeeper {
     return try ClipboardKeeper(Clipboard.find(), value)
 }
 
-/// Whose turn it is on the clipboard: the keeper that copied last. Of two that keep the same value the earlier one would
-/// otherwise clear what the later one has just copied. A random word in a file of the user's runtime folder; where there is
-/// none, every keeper has the turn.
+/// Whose turn it is on the clipboard: the keeper that copied last. Of two that keep the same value the earlier one
+/// would otherwise clear what the later one has just copied. A random word in a file of the user's runtime folder;
+/// where there is none, every keeper has the turn.
 struct ClipboardTurn {
     private let path: String?
     private let word: [UInt8]

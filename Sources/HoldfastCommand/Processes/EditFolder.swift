@@ -2,8 +2,9 @@ internal import Holdfast
 internal import SecretMemory
 internal import SystemCalls
 
-/// A folder of mode 0700 for one text in an editor, with what the editor puts beside it. In memory where the system has such a
-/// place; every file in it is overwritten and removed at the end. What a killed command left is removed by the next one.
+/// A folder of mode 0700 for one text in an editor, with what the editor puts beside it. In memory where the system has
+/// such a place; every file in it is overwritten and removed at the end. What a killed command left is removed by the
+/// next one.
 final class EditFolder {
     private static let prefix = "holdfast-edit-"
     private static let file = "item.txt"
@@ -23,8 +24,8 @@ final class EditFolder {
         descriptor = OwnedDescriptor(owning: number)
     }
 
-    /// A new folder that this process holds locked. Another `edit` may take one that is not locked yet for a leftover and remove it;
-    /// then the next one is made.
+    /// A new folder that this process holds locked. Another `edit` may take one that is not locked yet for a leftover
+    /// and remove it; then the next one is made.
     private static func make(in parent: String) throws(CommandError) -> (path: String, descriptor: Int32) {
         for _ in 0..<100 {
             var template = Array("\(parent)/\(prefix)XXXXXX".utf8CString)

@@ -5,11 +5,12 @@ internal import SystemCalls
 /// The user's editor: `$VISUAL`, `$EDITOR`, or one that is there.
 enum Editor {
     /// Opens a file and returns when the editor has ended.
-    /// - Throws: A failure if it cannot be started, fails or is ended by a signal; `interrupted` if this process is to end.
+    /// - Throws: A failure if it cannot be started, fails or is ended by a signal; `interrupted` if this process is to
+    ///   end.
     static func run(_ path: String) throws(CommandError) {
         let command = try command()
-        // Several words are usual: `code --wait`. The shell gets them from the user's own settings, the path as an argument. It
-        // becomes the editor, so that a signal reaches that.
+        // Several words are usual: `code --wait`. The shell gets them from the user's own settings, the path as an
+        // argument. It becomes the editor, so that a signal reaches that.
         let words = ["/bin/sh", "-c", "exec env \(command) \(Editor.options(command)) \"$@\"", "sh", path]
         // Ctrl-C is for the editor.
         let previous = [SIGINT, SIGQUIT].map { ($0, signal($0, SIG_IGN)) }

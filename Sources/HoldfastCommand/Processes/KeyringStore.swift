@@ -7,7 +7,8 @@ internal import Imports
 internal import SecretMemory
 internal import SystemCalls
 
-/// The keyrings of the user's session: the program that has them is asked for each item, over an encrypted session of the Secret Service.
+/// The keyrings of the user's session: the program that has them is asked for each item, over an encrypted session of
+/// the Secret Service.
 enum KeyringStore {
     /// Milliseconds that the user has to unlock a keyring.
     private static let patience: UInt64 = 120_000

@@ -5,8 +5,9 @@ internal import SecretMemory
 internal import SystemCalls
 internal import VaultFormat
 
-/// The key of one-time codes in a picture of its QR code, as services show it. The program `zbarimg` reads the picture; it gets it on its
-/// standard input, so that no name reaches it, and as one of a few kinds of pictures, so that it runs no other decoder.
+/// The key of one-time codes in a picture of its QR code, as services show it. The program `zbarimg` reads the picture;
+/// it gets it on its standard input, so that no name reaches it, and as one of a few kinds of pictures, so that it runs
+/// no other decoder.
 enum QRPicture {
     private static let program = "zbarimg"
     /// Bytes of a picture: a screen of 8K without compression fits.

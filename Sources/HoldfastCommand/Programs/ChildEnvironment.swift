@@ -3,8 +3,8 @@ internal import ProgramProtocols
 internal import Holdfast
 internal import SystemCalls
 
-/// The environment of the one child that `run` starts: ours, then what files say, then what the command line says. Values of
-/// references stay in locked memory; the child gets a copy from the kernel.
+/// The environment of the one child that `run` starts: ours, then what files say, then what the command line says.
+/// Values of references stay in locked memory; the child gets a copy from the kernel.
 struct ChildEnvironment {
     private enum Value {
         case text([UInt8])

@@ -1,10 +1,11 @@
 internal import Holdfast
 internal import SystemCalls
 
-/// The child of `run --mask`: its output goes through a ``Masker``, signals go to it, and where it stops, this process stops.
+/// The child of `run --mask`: its output goes through a ``Masker``, signals go to it, and where it stops, this process
+/// stops.
 ///
-/// It is in the same process group. What a terminal sends (Ctrl-C, Ctrl-\, Ctrl-Z) reaches it without us and is not sent again;
-/// what other processes send to us is.
+/// It is in the same process group. What a terminal sends (Ctrl-C, Ctrl-\, Ctrl-Z) reaches it without us and is not
+/// sent again; what other processes send to us is.
 final class MaskedChild {
     private static let signals = [
         SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGALRM, SIGTSTP, SIGWINCH, SIGCONT,

@@ -1,10 +1,10 @@
 package import Holdfast
 
-/// Replaces values in what passes through, however it is cut into pieces. What may yet become a value is kept back until it is
-/// one, or is not, or the end comes.
+/// Replaces values in what passes through, however it is cut into pieces. What may yet become a value is kept back
+/// until it is one, or is not, or the end comes.
 ///
-/// Time is linear in what passes: each value is followed by an automaton of its own (Knuth, Morris and Pratt), and only those
-/// that have begun cost anything.
+/// Time is linear in what passes: each value is followed by an automaton of its own (Knuth, Morris and Pratt), and only
+/// those that have begun cost anything.
 package struct Masker: ~Copyable {
     /// What stands in place of a value.
     package static let mask: StaticString = "<masked>"
@@ -108,8 +108,8 @@ package struct Masker: ~Copyable {
         package init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
     }
 
-    /// The value without line ends behind it, its lines where it has several, and each of these without the blanks at its ends, which
-    /// a shell takes away from what stands without quotes. Each has the least length of its kind.
+    /// The value without line ends behind it, its lines where it has several, and each of these without the blanks at
+    /// its ends, which a shell takes away from what stands without quotes. Each has the least length of its kind.
     private static func ranges(_ value: RawSpan) -> [Range<Int>] {
         func isEnd(_ byte: UInt8) -> Bool { byte == UInt8(ascii: "\n") || byte == UInt8(ascii: "\r") }
         func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || isEnd(byte) }

@@ -11,8 +11,8 @@ final class ReferencedValue: Sendable {
     init(_ bytes: consuming SecretBytes) { self.bytes = bytes }
 }
 
-/// Reads the values of references: through the agent while it is unlocked, from the vault otherwise, which is locked again
-/// before this returns.
+/// Reads the values of references: through the agent while it is unlocked, from the vault otherwise, which is locked
+/// again before this returns.
 enum References {
     /// Each reference's value; nothing is asked for where there are no references.
     /// - Throws: The error of the first value that cannot be read, with its reference.

@@ -43,8 +43,9 @@ enum SSHKeyFile {
         return try buffer.prefix(size)
     }
 
-    /// Has ssh-keygen take the passphrase off a copy: no library that we use derives keys as OpenSSH does (bcrypt_pbkdf). It asks on the
-    /// terminal, or through `SSH_ASKPASS`. The copy has no name, so nothing of it is left, however we end.
+    /// Has ssh-keygen take the passphrase off a copy: no library that we use derives keys as OpenSSH does
+    /// (bcrypt_pbkdf). It asks on the terminal, or through `SSH_ASKPASS`. The copy has no name, so nothing of it is
+    /// left, however we end.
     private static func decrypted(_ text: borrowing SecretBytes) throws(CommandError) -> SecretBytes {
         guard let program = ProgramPath.find("ssh-keygen") else {
             throw .failure(.notStarted, "ssh-keygen, which takes the passphrase off, is not installed")

@@ -2,8 +2,8 @@ internal import Holdfast
 internal import Synchronization
 internal import SystemCalls
 
-/// Signals as a queue that also tells who sent them, which a handler of ``SignalWatch`` does not. They stay blocked for the rest
-/// of the process; what was ignored is left alone.
+/// Signals as a queue that also tells who sent them, which a handler of ``SignalWatch`` does not. They stay blocked for
+/// the rest of the process; what was ignored is left alone.
 final class SignalQueue {
     /// A signal that came.
     struct Arrived: Sendable {

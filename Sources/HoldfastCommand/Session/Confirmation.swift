@@ -35,7 +35,8 @@ enum Confirmation {
         ["y", "yes"].contains(try terminal.readAnswer(prompt: "\(question) [y/N] ").lowercased())
     }
 
-    /// Waits for a word, in any case; `y` is `yes`. Anything else asks again: a slip must not undo what was typed before.
+    /// Waits for a word, in any case; `y` is `yes`. Anything else asks again: a slip must not undo what was typed
+    /// before.
     /// - Throws: `interrupted` after Ctrl-C; `cancelled` at an end of input.
     static func wait(_ prompt: String, for word: String, on terminal: borrowing Terminal) throws(CommandError) {
         while true {

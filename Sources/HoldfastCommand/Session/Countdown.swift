@@ -53,7 +53,7 @@ enum Countdown {
                     Output.note("cancelled; nothing was changed")
                     throw CommandError(.interrupted, code: .cancelled, "cancelled; nothing was changed")
                 }
-                // The vault's clock goes on while the process is stopped.
+                // The vault's clock continues while the process is stopped.
                 Silence.pause()
                 watch.stop()
                 Silence.resume()

@@ -4,7 +4,8 @@ internal import KeyStores
 
 // Vaults that open without asking: the device's TPM or keyring has the share.
 extension Unlocking {
-    /// The vault, opened without asking, where its level is that; nil where it wants a secret, or the command line names one.
+    /// The vault, opened without asking, where its level is that; nil where it wants a secret, or the command line
+    /// names one.
     static func openWithoutAsking(_ arguments: Arguments) throws(CommandError) -> Vault? {
         // What is wrong with a vault that cannot be found or read is said where a secret would be asked for.
         guard !namesSecret(arguments), let vault = try? find(arguments), (try? asksNobody(vault)) == true else {

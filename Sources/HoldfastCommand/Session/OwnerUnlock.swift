@@ -10,7 +10,8 @@ enum OwnerUnlock {
     enum Ending {
         /// Unlocked; milliseconds until it locks automatically.
         case opened(UInt64?)
-        /// The vault's own passcode is what the rules ask for next. Whether the owner was asked before: time has passed then.
+        /// The vault's own passcode is what the rules ask for next. Whether the owner was asked before: time has passed
+        /// then.
         case passcode(afterAsking: Bool)
     }
 

@@ -47,8 +47,8 @@ struct PhraseDelivery {
         fsync(descriptor)  // a pipe cannot be, a file should be
     }
 
-    /// Hands the words over; on the terminal, the user types three of them as they stand on paper. Until this returns nothing may
-    /// rest on them, so that no user is left without a phrase that the vault needs.
+    /// Hands the words over; on the terminal, the user types three of them as they stand on paper. Until this returns
+    /// nothing may rest on them, so that no user is left without a phrase that the vault needs.
     /// - Parameters:
     ///   - text: As ``deliver(_:)``.
     ///   - consequence: What it means that they were not: "no vault was created".

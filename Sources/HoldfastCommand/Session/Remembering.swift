@@ -3,8 +3,8 @@ internal import Holdfast
 internal import HoldfastAgent
 internal import SystemCalls
 
-/// Unlocked once: the passcode or PIN that a command asks for on the terminal opens the vault in its agent, and the next commands ask for
-/// nothing.
+/// Unlocked once: the passcode or PIN that a command asks for on the terminal opens the vault in its agent, and the
+/// next commands ask for nothing.
 ///
 /// Only where a person at a terminal sees that it is so, and where the agent ends with their session.
 enum Remembering {
@@ -77,8 +77,8 @@ enum Remembering {
             && isRuntimeFolderSafe && isWanted
     }
 
-    /// A person sees what is said, and what they typed is for this command. A pipe on standard input or output does not matter: git and the
-    /// shell's `$(...)` have one.
+    /// A person sees what is said, and what they typed is for this command. A pipe on standard input or output does not
+    /// matter: git and the shell's `$(...)` have one.
     private static var isAtTerminal: Bool {
         guard Descriptors.isTerminal(STDERR_FILENO), let terminal = Terminal() else { return false }
         return tcgetpgrp(terminal.descriptor) == getpgrp()

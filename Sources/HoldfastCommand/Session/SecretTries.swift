@@ -1,8 +1,8 @@
 internal import CommandLineArguments
 internal import Holdfast
 
-/// A secret that the vault counts, asked for on the terminal until it is right, or until the vault's attempts are too few to go on without a
-/// thought: a command alone never spends the last two.
+/// A secret that the vault counts, asked for on the terminal until it is right, or until the vault's attempts are too
+/// few to continue without a thought: a command alone never spends the last two.
 struct SecretTries: ~Copyable {
     /// Wrong ones that one command asks for.
     private static let most = 3
@@ -111,8 +111,8 @@ extension Vault.Status {
 }
 
 extension Unlocking {
-    /// Asks for the passcode and uses it. On the terminal a wrong one is asked for again as far as ``SecretTries`` goes; of a descriptor
-    /// there is one.
+    /// Asks for the passcode and uses it. On the terminal a wrong one is asked for again as far as ``SecretTries``
+    /// goes; of a descriptor there is one.
     /// - Parameters:
     ///   - status: Nil to read it.
     ///   - note: What the terminal shows meanwhile.

@@ -19,9 +19,9 @@ extension Unlocking {
         }
     }
 
-    /// Asks for the PIN where the vault has one for this machine's chip, else for the passcode, and opens with what came. On
-    /// the terminal an empty PIN means the passcode, and so does one that the chip answers for no more; a wrong one is asked for
-    /// again as far as ``SecretTries`` goes.
+    /// Asks for the PIN where the vault has one for this machine's chip, else for the passcode, and opens with what
+    /// came. On the terminal an empty PIN means the passcode, and so does one that the chip answers for no more; a
+    /// wrong one is asked for again as far as ``SecretTries`` goes.
     /// - Parameter status: Read before the first question. It is read again where a PIN was refused, which spends an
     ///   attempt.
     static func ask<R: ~Copyable>(

@@ -3,8 +3,8 @@ internal import CommandLineArguments
 internal import Holdfast
 internal import HoldfastAgent
 
-/// The agent that opens the vault for a command, over one connection: the one that runs, or one that is started once there is a secret for
-/// it. One that was started for nothing ends with the command.
+/// The agent that opens the vault for a command, over one connection: the one that runs, or one that is started once
+/// there is a secret for it. One that was started for nothing ends with the command.
 final class UnlockingAgent {
     private let home: String
     private let runtime: String?
@@ -61,7 +61,7 @@ final class UnlockingAgent {
         try open { agent in try agent.openUnasked(idle: idle, timeout: timeout) }
     }
 
-    /// Goes on over the connection that the vault was opened with.
+    /// Continues over the connection that the vault was opened with.
     func use<R: ~Copyable>(_ body: (borrowing AgentClient) throws -> R) throws -> R {
         guard let line else { throw VaultError(.agentUnavailable, "the agent has ended") }
         return try body(line.client)

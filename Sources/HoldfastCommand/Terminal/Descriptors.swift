@@ -4,8 +4,8 @@ internal import SystemCalls
 
 /// File descriptors that came with the process.
 package enum Descriptors {
-    /// Fills a missing standard descriptor with one that refuses its use. Else the next file that is opened, the vault's
-    /// own perhaps, would get its number, and what is written to standard output would go there.
+    /// Fills a missing standard descriptor with one that refuses its use. Else the next file that is opened, the
+    /// vault's own perhaps, would get its number, and what is written to standard output would go there.
     static func fillStandardOnes() {
         for (descriptor, refusing) in [(STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_RDONLY)]
         where !isOpen(descriptor) {
@@ -101,8 +101,8 @@ package enum Descriptors {
 }
 
 extension Descriptors {
-    /// Checks every descriptor that was named, before any file is opened that could get its number: a phrase must not be
-    /// written into the vault's own files because a shell redirection was forgotten.
+    /// Checks every descriptor that was named, before any file is opened that could get its number: a phrase must not
+    /// be written into the vault's own files because a shell redirection was forgotten.
     /// - Throws: A usage error.
     static func check(_ arguments: Arguments, of command: CommandSyntax) throws(CommandError) {
         for option in command.options where option.kind == .descriptor {

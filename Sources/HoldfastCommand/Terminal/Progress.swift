@@ -66,8 +66,8 @@ struct Progress {
     }
 }
 
-/// A remark that stands on a terminal's standard error while something runs. After a secret was typed, nothing is shown of what is
-/// typed meanwhile.
+/// A remark that stands on a terminal's standard error while something runs. After a secret was typed, nothing is shown
+/// of what is typed meanwhile.
 enum PassingNote {
     static func show<R: ~Copyable>(_ text: String, _ body: () throws(CommandError) -> R) throws(CommandError) -> R {
         guard Terminal.hasAsked else { return try shown(text, body) }

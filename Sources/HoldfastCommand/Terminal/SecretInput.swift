@@ -55,8 +55,8 @@ struct SecretInput {
 
     /// As ``requirePasscodeSource()``, for a secret that opens the vault: the passcode, or the PIN.
     /// - Parameter unlockHelps: Whether the command goes through an agent that has the vault open.
-    /// - Throws: `locked`, or a usage error where an agent has the vault open and would not do; of a vault that cannot be opened at
-    ///   all, why.
+    /// - Throws: `locked`, or a usage error where an agent has the vault open and would not do; of a vault that cannot
+    ///   be opened at all, why.
     func requireCountedSource(unlockHelps: Bool = true) throws(CommandError) {
         guard pinDescriptor == nil, passcodeDescriptor == nil, !Terminal.isThere else { return }
         let missing = try missing("the passcode", "--passcode-fd")
@@ -126,8 +126,8 @@ struct SecretInput {
         try typedTwice("file password", else: "anyone with a copy of the file guesses this password at once")
     }
 
-    /// A secret to be set, typed twice; an empty answer has one made of words. What cannot be taken is asked for again, before it is
-    /// repeated.
+    /// A secret to be set, typed twice; an empty answer has one made of words. What cannot be taken is asked for again,
+    /// before it is repeated.
     /// - Parameters:
     ///   - weakness: What it means that it is guessed at once; nil to take it.
     ///   - insisting: What else can be done then.
@@ -224,8 +224,8 @@ struct SecretInput {
 
     private static let emptyPasscode = CommandError.failure(.invalidPasscode, "the passcode is empty")
 
-    /// One line of a descriptor without its newline, or the carriage return and newline of other systems. Byte by byte, so that nothing behind it is taken: the value for
-    /// `put`, or another secret, may follow there.
+    /// One line of a descriptor without its newline, or the carriage return and newline of other systems. Byte by byte,
+    /// so that nothing behind it is taken: the value for `put`, or another secret, may follow there.
     static func line(_ descriptor: Int32, _ capacity: Int, _ what: String) throws(CommandError) -> SecretBytes {
         var line = try secret(capacity)
         var next = try secret(1)

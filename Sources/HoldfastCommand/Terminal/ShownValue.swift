@@ -3,9 +3,9 @@ internal import SystemCalls
 
 /// Writes a value to standard output as it comes, piece by piece.
 ///
-/// A value may be a stranger's: what is in the inbox was written without the passcode. So on a terminal, which acts on control
-/// characters, all of those but tabs and line breaks are shown as `\u{...}`, and bytes that are no text as `\xNN`. Anywhere
-/// else, and with `--raw`, the bytes are written as they are.
+/// A value may be a stranger's: what is in the inbox was written without the passcode. So on a terminal, which acts on
+/// control characters, all of those but tabs and line breaks are shown as `\u{...}`, and bytes that are no text as
+/// `\xNN`. Anywhere else, and with `--raw`, the bytes are written as they are.
 struct ShownValue {
     private let isEscaped: Bool
     /// The beginning of a character whose other bytes come with the next piece.

@@ -1,12 +1,13 @@
 internal import SystemCalls
 
-/// A terminal that shows nothing of what is typed, and drops it, while a command works: what is typed behind a passcode is often that
-/// passcode again, and would be shown, or reach the shell.
+/// A terminal that shows nothing of what is typed, and drops it, while a command works: what is typed behind a passcode
+/// is often that passcode again, and would be shown, or reach the shell.
 ///
-/// The echo comes back when the body ends, when a signal ends the process, and while it is stopped with Ctrl-Z. Holding it twice is holding
-/// it once.
+/// The echo comes back when the body ends, when a signal ends the process, and while it is stopped with Ctrl-Z. Holding
+/// it twice is holding it once.
 enum Silence {
-    /// Runs work with the terminal silent; without a terminal, or in the background, whose processes may not change its settings, as it is.
+    /// Runs work with the terminal silent; without a terminal, or in the background, whose processes may not change its
+    /// settings, as it is.
     static func hold<R: ~Copyable>(_ body: () throws(CommandError) -> R) throws(CommandError) -> R {
         guard begin() else { return try body() }
         defer { end() }

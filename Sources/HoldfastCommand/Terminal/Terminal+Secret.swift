@@ -23,7 +23,8 @@ extension Terminal {
 
     private static let asked = Atomic(false)
 
-    /// Asks for a secret that the user wants to see while they type it, and takes the line off the terminal again where that can be done.
+    /// Asks for a secret that the user wants to see while they type it, and takes the line off the terminal again where
+    /// that can be done.
     /// - Throws: As ``readSecret(prompt:capacity:isShown:)``.
     func readShown(prompt: String, capacity: Int) throws(CommandError) -> SecretBytes {
         let line = try readSecret(prompt: prompt, capacity: capacity, isShown: true)

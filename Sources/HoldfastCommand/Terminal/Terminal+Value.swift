@@ -11,10 +11,10 @@ extension Terminal {
         case lines
     }
 
-    /// Asks for a value without showing it, of any length up to a limit: the terminal hands over each byte, because by itself
-    /// it cuts a line at 4,096. Backspace takes back a character and Ctrl-U a line.
-    /// - Throws: `interrupted`; `cancelled` for an end of input; `tooLong`; `controlCharacter`, since nobody sees what an arrow
-    ///   key wrote.
+    /// Asks for a value without showing it, of any length up to a limit: the terminal hands over each byte, because by
+    /// itself it cuts a line at 4,096. Backspace takes back a character and Ctrl-U a line.
+    /// - Throws: `interrupted`; `cancelled` for an end of input; `tooLong`; `controlCharacter`, since nobody sees what
+    ///   an arrow key wrote.
     func readValue(prompt: String, _ extent: Extent, limit: Int) throws(CommandError) -> SecretBytes {
         let watch = try SignalWatch(Terminal.watched)
         let value: SecretBytes

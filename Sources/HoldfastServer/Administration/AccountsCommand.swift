@@ -8,7 +8,8 @@ extension ServerCommand {
     private static let devicePlace = Place(
         name: "DEVICE", kind: .text, help: "One of its devices, as accounts show names it.", isOptional: true)
 
-    /// The commands for accounts: they ask the server that listens at `--admin-socket`, which may stand in its configuration.
+    /// The commands for accounts: they ask the server that listens at `--admin-socket`, which may stand in its
+    /// configuration.
     static let accounts: [ServerCommand] = [
         account("count", "count the accounts and devices", optional: nil) { _ in .count(after: nil) },
         account(
@@ -170,7 +171,8 @@ private enum AccountsText {
         return text + tables
     }
 
-    /// A row for each object under the names of its members. Members of ours have no brace, bracket or comma in their texts.
+    /// A row for each object under the names of its members. Members of ours have no brace, bracket or comma in their
+    /// texts.
     private static func table(_ list: String) -> String {
         let rows = list.dropFirst().dropLast().split(separator: "}").map { object in
             object.drop { $0 == "," || $0 == "{" }.replacing("\"", with: "").split(separator: ",").map { member in

@@ -2,8 +2,8 @@ internal import BetterAuthHTTP
 internal import BetterAuthServer
 internal import SystemCalls
 
-/// Answers an operator on this machine while the server runs: one line asks, one line of JSON answers, and the connection
-/// ends. One at a time, on a thread of its own.
+/// Answers an operator on this machine while the server runs: one line asks, one line of JSON answers, and the
+/// connection ends. One at a time, on a thread of its own.
 final class AdminServer: Sendable {
     /// Where `accounts` looks for the socket when nothing else is said.
     static let place = "/run/holdfast-server/admin.sock"

@@ -23,7 +23,7 @@ package enum IdentityAction: Sendable, Hashable, CaseIterable {
     case endSession
     /// Ask an app server for something, in the session.
     case request
-    /// Find out what became of what no server has answered.
+    /// Find out the outcome of what no server has answered.
     case settle
     /// Replace the recovery phrase.
     case changeRecovery

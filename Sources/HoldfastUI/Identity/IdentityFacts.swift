@@ -25,8 +25,8 @@ public struct IdentityFacts: Sendable, Hashable {
     package let device: String?
     /// The server that was asked last.
     package let server: String?
-    /// The key of that server which is believed because it was the first one seen there; to be compared with what its owner
-    /// publishes.
+    /// The key of that server which is believed because it was the first one seen there; to be compared with what its
+    /// owner publishes.
     package let firstKey: String?
     /// Milliseconds since 1970 until which the session can be refreshed; for display, the server decides.
     package let sessionEnds: Int64?

@@ -3,8 +3,8 @@ internal import BetterAuthMessages
 public import Holdfast
 
 extension IdentityModel {
-    /// What is wrong with an address, or with the name of an identity, that its owner typed: to be said before a phrase is
-    /// shown for it.
+    /// What is wrong with an address, or with the name of an identity, that its owner typed: to be said before a phrase
+    /// is shown for it.
     package nonisolated static func problem(server: String, identity: String? = nil) -> IdentityProblem? {
         if (try? ServerAddress(server)) == nil { return .invalidAddress }
         if let identity, IdentityID(identity) == nil { return .invalidIdentity }
@@ -27,8 +27,8 @@ extension IdentityModel {
     }
 
     /// Replaces the recovery phrase by the one that was shown.
-    /// - Parameter passcode: The vault's, typed when the words were on paper: an open vault is not enough. Nil for a vault
-    ///   without one: the device's owner is asked.
+    /// - Parameter passcode: The vault's, typed when the words were on paper: an open vault is not enough. Nil for a
+    ///   vault without one: the device's owner is asked.
     package func changeRecovery(passcode: consuming SecretBytes? = nil) async {
         await spend(.changeRecovery, nil, by: OwnersWord(passcode)) {
             client, proof, hash throws(IdentityError) in
@@ -121,7 +121,8 @@ extension IdentityModel {
         }
     }
 
-    /// Posts compact JSON, signed with the session's key; ``answer`` has what came back, once its signature was verified.
+    /// Posts compact JSON, signed with the session's key; ``answer`` has what came back, once its signature was
+    /// verified.
     /// - Parameters:
     ///   - path: As `/foo/bar`. Neither it nor the server is signed.
     ///   - json: The request's content, compact JSON.
@@ -153,8 +154,8 @@ extension IdentityModel {
     }
 
     /// Deletes the account, for all its devices.
-    /// - Parameter passcode: The vault's, because an open vault is not enough; nil where it has none, and the device's owner is
-    ///   asked.
+    /// - Parameter passcode: The vault's, because an open vault is not enough; nil where it has none, and the device's
+    ///   owner is asked.
     public func delete(passcode: consuming SecretBytes? = nil) async {
         let vault = lock.app.vault
         await run(.delete, by: OwnersWord(passcode)) { client, proof throws(IdentityError) in
@@ -166,8 +167,8 @@ extension IdentityModel {
     }
 
     /// Forgets the account on this device.
-    /// - Parameter passcode: The vault's, because an open vault is not enough; nil where it has none, and the device's owner is
-    ///   asked.
+    /// - Parameter passcode: The vault's, because an open vault is not enough; nil where it has none, and the device's
+    ///   owner is asked.
     package func erase(passcode: consuming SecretBytes? = nil) async {
         let vault = lock.app.vault
         await run(.erase, by: OwnersWord(passcode)) { client, proof throws(IdentityError) in

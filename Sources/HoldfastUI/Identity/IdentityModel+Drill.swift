@@ -4,10 +4,10 @@ internal import Cryptography
 package import Holdfast
 
 extension IdentityModel {
-    /// Proves that the user still has the recovery phrase. No server is asked, and how it went is noted: passed, the next
-    /// one is due later; failed, soon.
-    /// - Parameter words: Those at ``IdentityFacts/Drill/positions``, in this order with a space between them; all of them
-    ///   where none are named.
+    /// Proves that the user still has the recovery phrase. No server is asked, and how it went is noted: passed, the
+    /// next one is due later; failed, soon.
+    /// - Parameter words: Those at ``IdentityFacts/Drill/positions``, in this order with a space between them; all of
+    ///   them where none are named.
     package func drill(_ words: consuming SecretBytes) async {
         guard running == nil else { return }
         guard !lock.isLocked else { return end(.drill, .locked) }

@@ -51,7 +51,8 @@ extension IdentityModel {
     }
 
     /// - Parameters:
-    ///   - word: How the action is proved, if it needs that; checked when it is the action's turn, so that the proof is as fresh as can be.
+    ///   - word: How the action is proved, if it needs that; checked when it is the action's turn, so that the proof is
+    ///     as fresh as can be.
     ///   - then: What belongs to it once the server did it.
     /// - Returns: Whether the server did it.
     @discardableResult

@@ -9,8 +9,8 @@ internal import SystemCalls
 
 /// The identity in its states, with every action of its client. What it shows is dropped when the lock falls.
 ///
-/// A new recovery phrase is shown before anything is sent: ``prepareAccount()`` makes one, ``withPhrase(_:)`` lends it, and the
-/// action that follows uses it up.
+/// A new recovery phrase is shown before anything is sent: ``prepareAccount()`` makes one, ``withPhrase(_:)`` lends it,
+/// and the action that follows uses it up.
 @MainActor @Observable
 public final class IdentityModel {
     /// How the last action ended; a user interface clears it when it was shown.
@@ -132,8 +132,8 @@ public final class IdentityModel {
 }
 
 extension IdentityModel {
-    /// Over HTTPS, as the command does it: a server's response key is believed at first use and then only that one, or the
-    /// chain of keys that was named once.
+    /// Over HTTPS, as the command does it: a server's response key is believed at first use and then only that one, or
+    /// the chain of keys that was named once.
     convenience init(_ lock: LockModel) {
         self.init(lock) { vault, server, notify in
             let transport = SystemTransport()

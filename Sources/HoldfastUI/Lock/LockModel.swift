@@ -3,8 +3,8 @@ public import Observation
 
 /// The lock screen and what decides whether content may be seen, for any user interface.
 ///
-/// It shows what ``AppLockCore/AppLock`` and the vault say, and errs on the shut side: content is covered at once on any
-/// event that may hide it, and what was decrypted is dropped before the lock has done its work.
+/// It shows what ``AppLockCore/AppLock`` and the vault say, and errs on the shut side: content is covered at once on
+/// any event that may hide it, and what was decrypted is dropped before the lock has done its work.
 @MainActor @Observable
 public final class LockModel {
     /// What the lock is doing, as a user interface sees it.
@@ -33,10 +33,11 @@ public final class LockModel {
     package private(set) var hasPasscode = true
     /// Whether the owner may answer with the recovery phrase.
     package private(set) var hasRecoveryPhrase = false
-    /// Whether the owner may answer with the PIN: there is one, this machine can be asked for it, and attempts are taken.
+    /// Whether the owner may answer with the PIN: there is one, this machine can be asked for it, and attempts are
+    /// taken.
     package private(set) var hasPIN = false
-    /// Whether hardware keeps keys for this vault that may be another folder's: a recovery with a new passcode has to say what
-    /// this folder is.
+    /// Whether hardware keeps keys for this vault that may be another folder's: a recovery with a new passcode has to
+    /// say what this folder is.
     package private(set) var leavesHardware = false
     /// What to say about the last attempt.
     package private(set) var guidance = LockGuidance.none
@@ -70,7 +71,8 @@ public final class LockModel {
     @ObservationIgnored private var stale = 0
     /// The last reading that is shown.
     @ObservationIgnored private var adopted = 0
-    /// Events on their way that shut the lock or hide content: until they were taken, no reading opens or shows anything.
+    /// Events on their way that shut the lock or hide content: until they were taken, no reading opens or shows
+    /// anything.
     @ObservationIgnored private var shutting = 0
     @ObservationIgnored private var hiding = 0
     @ObservationIgnored private var droppers: [@MainActor () -> Void] = []
@@ -84,8 +86,9 @@ public final class LockModel {
     /// Whether content is withheld until the user authenticates.
     public var isLocked: Bool { state != .unlocked }
 
-    /// Attempts left; told after a refusal, and always while reaching the limit destroys the vault. After a wrong PIN it is
-    /// the chip's count, where that is the smaller one: it ends the PIN only, so it is not told where all would end.
+    /// Attempts left; told after a refusal, and always while reaching the limit destroys the vault. After a wrong PIN
+    /// it is the chip's count, where that is the smaller one: it ends the PIN only, so it is not told where all would
+    /// end.
     public var remainingAttempts: Int? {
         guard let left = attemptsToTell, consequence == .slows,
             case .refused(.wrongPIN(let atChip?)) = guidance
@@ -130,8 +133,8 @@ public final class LockModel {
     /// Calls `drop` each time the lock falls, before anything else is shown: what was decrypted has to go then.
     package func onLock(_ drop: @escaping @MainActor () -> Void) { droppers.append(drop) }
 
-    /// Calls `end` once everything has been destroyed: not while it is being done, which a process that ended then would
-    /// leave to its next start.
+    /// Calls `end` once everything has been destroyed: not while it is being done, which a process that ended then
+    /// would leave to its next start.
     package func onWiped(_ end: @escaping @MainActor () -> Void) { enders.append(end) }
 
     /// Says who puts the folder aside where its user wants to start over.
@@ -141,7 +144,8 @@ public final class LockModel {
         showStop()
     }
 
-    /// Feeds an event from the system or the user interface and returns at once; events are taken in the order they were sent.
+    /// Feeds an event from the system or the user interface and returns at once; events are taken in the order they
+    /// were sent.
     package func send(_ event: LockEvent) { post(.system(event)) }
 
     /// As ``send(_:)``, and returns when it was taken.
@@ -180,8 +184,8 @@ public final class LockModel {
         if guidance != .phraseOnly { guidance = .none }
     }
 
-    /// Opens the vault with a secret as it was entered. ``isLocked`` and ``remainingAttempts`` say what came of it. After a PIN that the
-    /// chip does not answer for, the passcode is asked for.
+    /// Opens the vault with a secret as it was entered. ``isLocked`` and ``remainingAttempts`` say the outcome. After a
+    /// PIN that the chip does not answer for, the passcode is asked for.
     /// - Parameters:
     ///   - kind: Which secret this is.
     ///   - secret: UTF-8, as entered.
@@ -258,7 +262,8 @@ extension LockModel {
         return true
     }
 
-    /// Returns when each event that was sent was taken: an answer that overtook the lock it is for would find it open, and be refused.
+    /// Returns when each event that was sent was taken: an answer that overtook the lock it is for would find it open,
+    /// and be refused.
     private func settle() async {
         await withCheckedContinuation { taken in _ = events.yield(Sent(event: nil, taken: taken)) }
     }

@@ -37,8 +37,9 @@ public final class PrivacyCover {
         return lock.isCovered ? .cover : .nothing
     }
 
-    /// What stands in front of the content in one of several scenes: one that is not in front is covered, although another
-    /// one keeps the app open, and so is one that is recorded or mirrored. Where the app lock is off, nothing is.
+    /// What stands in front of the content in one of several scenes: one that is not in front is covered, although
+    /// another one keeps the app open, and so is one that is recorded or mirrored. Where the app lock is off, nothing
+    /// is.
     /// - Parameters:
     ///   - phase: That scene's.
     ///   - isCaptured: Whether the system says that the scene is recorded, mirrored or shown elsewhere.

@@ -10,7 +10,7 @@ package struct LogLine: Sendable, Hashable, Identifiable {
         case warning
         /// Rules, passcode, keys, self-destruct.
         case settings
-        /// What became of the log itself.
+        /// What happened to the log itself.
         case log
         /// The identity and its devices.
         case identity

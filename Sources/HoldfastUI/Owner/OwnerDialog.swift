@@ -30,7 +30,7 @@ package final class OwnerDialog {
     typealias Ask = @Sendable (OwnerPrompts) async throws(VaultError) -> Void
 
     /// Asks, and shows what is said meanwhile.
-    /// - Returns: Why nothing came of it; nil for a yes.
+    /// - Returns: Why it had no effect; nil for a yes.
     func run(_ step: OwnerStep, _ ask: @escaping Ask) async -> VaultError? {
         guard self.step == nil else { return VaultError(.busy, "another prompt is up") }
         self.step = step

@@ -4,9 +4,9 @@ public import Observation
 /// The device owner's unlock at the lock screen: which methods the policy offers now, what the running prompt says, and
 /// why only the passcode is left.
 ///
-/// The prompt starts automatically once, when the lock machine asks for it: the app was started or came back, the session was
-/// unlocked. Where the device's owner is the only way, one step leads to the next by itself, as the rules say. After "Lock
-/// now", and after a prompt that did not unlock, the user starts it with a button.
+/// The prompt starts automatically once, when the lock machine asks for it: the app was started or came back, the
+/// session was unlocked. Where the device's owner is the only way, one step leads to the next by itself, as the rules
+/// say. After "Lock now", and after a prompt that did not unlock, the user starts it with a button.
 @MainActor @Observable
 public final class OwnerUnlockModel {
     /// What the system says and asks while it looks for its owner.
@@ -19,7 +19,8 @@ public final class OwnerUnlockModel {
     public private(set) var isUnlocking = false
     /// Whether the rules let the app work with the open compartment, since the last prompts opened nothing.
     package private(set) var allowsOpenCompartment = false
-    /// Whether the rules take a face or a finger, and the user has not allowed this app to ask for it: the system's settings do.
+    /// Whether the rules take a face or a finger, and the user has not allowed this app to ask for it: the system's
+    /// settings do.
     package private(set) var isDenied = false
     /// Why the vault does not open on this device, where that is no matter of a prompt.
     private(set) var stop: StopModel.Reason?
@@ -53,7 +54,8 @@ public final class OwnerUnlockModel {
         until = app.startProblem?.until
     }
 
-    /// Whether the lock screen can be seen: a user interface that knows it keeps a prompt from taking the sensor away from others.
+    /// Whether the lock screen can be seen: a user interface that knows it keeps a prompt from taking the sensor away
+    /// from others.
     package func setInFront(_ isInFront: Bool) {
         self.isInFront = isInFront
         askOnOccasion()
@@ -75,8 +77,8 @@ public final class OwnerUnlockModel {
         if facts != nil { await look() }
     }
 
-    /// Opens the vault the way its level wants it: without asking, or by the device's owner, one step leading to the next as the
-    /// rules say.
+    /// Opens the vault the way its level wants it: without asking, or by the device's owner, one step leading to the
+    /// next as the rules say.
     public func unlock() async { _ = await unlock(accepting: false) }
 
     /// - Parameter accepts: Whether the user has said that a vault may be another one than the device remembers.
@@ -204,8 +206,8 @@ public final class OwnerUnlockModel {
             Task { await unlock() }
             return
         }
-        // Entering a password is deliberate where there is a passcode to enter; touching a sensor is not, so only the sensor
-        // prompts automatically.
+        // Entering a password is deliberate where there is a passcode to enter; touching a sensor is not, so only the
+        // sensor prompts automatically.
         guard offers.first == .biometrics else { return }
         hasOccasion = false
         Task { await ask(.biometrics) }

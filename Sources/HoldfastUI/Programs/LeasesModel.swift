@@ -6,7 +6,8 @@ internal import HoldfastAgent
 internal import Observation
 internal import SystemCalls
 
-/// What other programs may use without the user being asked again, by the word of the agent of the same vault. Dropped when the lock falls.
+/// What other programs may use without the user being asked again, by the word of the agent of the same vault. Dropped
+/// when the lock falls.
 @MainActor @Observable
 package final class LeasesModel {
     /// One program's lease.

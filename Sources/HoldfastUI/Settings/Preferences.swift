@@ -1,6 +1,7 @@
 internal import Holdfast
 
-/// What the user chose about one user interface. Kept in the vault, so that the lock cannot be weakened without the passcode.
+/// What the user chose about one user interface. Kept in the vault, so that the lock cannot be weakened without the
+/// passcode.
 package struct Preferences: Sendable, Hashable {
     /// What leaving the window for another one does.
     package enum FocusLoss: String, Sendable, Hashable, CaseIterable {
@@ -40,7 +41,8 @@ package struct Preferences: Sendable, Hashable {
 
     static let longestText = 1024
 
-    /// What locks at once: what the app's code gave, with what its user adds, or takes away of a lid that is closed often.
+    /// What locks at once: what the app's code gave, with what its user adds, or takes away of a lid that is closed
+    /// often.
     func triggers(given: LockTriggers) -> LockTriggers {
         let chosen = locksWhenMinimised ? given.union(.minimised) : given
         return locksWhenLidCloses ? chosen : chosen.subtracting(.lidClosed)

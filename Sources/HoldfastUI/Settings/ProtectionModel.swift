@@ -2,8 +2,8 @@ public import Holdfast
 public import Observation
 internal import SystemCalls
 
-/// How far the vault has grown, and its next steps: a passcode of its own, the recovery phrase. The switch between asking nobody
-/// and asking the device's owner is ``SecuritySettingsModel/requestLock(_:)``.
+/// How far the vault has grown, and its next steps: a passcode of its own, the recovery phrase. The switch between
+/// asking nobody and asking the device's owner is ``SecuritySettingsModel/requestLock(_:)``.
 ///
 /// Each change makes new keys; what is stored moves to them in the background, and the next change waits for that.
 @MainActor @Observable
@@ -71,7 +71,7 @@ public final class ProtectionModel {
     /// Whether the vault has a passcode of its own, which changes are then proved with.
     package var hasPasscode: Bool { protection?.ways.contains(.passcode) ?? false }
 
-    /// Reads what holds, and goes on with what still moves.
+    /// Reads what holds, and continues with what still moves.
     package func load() async {
         if let now = await ProtectionModel.read(app.vault) { adopt(now) }
     }
@@ -137,8 +137,8 @@ public final class ProtectionModel {
     /// Lends the words while they are shown; nil otherwise.
     package func withPhrase<R>(_ body: (RawSpan) -> R) -> R? { issue.map { $0.phrase.withText { body($0) } } }
 
-    /// The user has written the words down: from now on they open the vault, in place of earlier ones. The device's owner
-    /// confirms it, where the device can ask. Refused, the words stay to be confirmed again.
+    /// The user has written the words down: from now on they open the vault, in place of earlier ones. The device's
+    /// owner confirms it, where the device can ask. Refused, the words stay to be confirmed again.
     /// - Returns: As ``setPasscode(_:repeated:takingWeak:)``.
     @discardableResult
     package func confirmPhrase() async -> Bool {
@@ -210,7 +210,7 @@ public final class ProtectionModel {
                 guard let self else { return }
                 isMoving = false
                 moving = nil
-                // A lock in between is no failure: the next unlock goes on.
+                // A lock in between is no failure: the next unlock continues.
                 movingProblem = error.flatMap { $0.code == .locked ? nil : VaultProblem($0) }
                 await load()
             })

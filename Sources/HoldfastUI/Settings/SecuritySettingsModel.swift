@@ -4,13 +4,14 @@ internal import SystemCalls
 
 /// The security settings: each change is proved with the passcode, and shown as it was until it holds.
 ///
-/// A way of the system's owner proves itself before: a finger that does not open the sensor's prompt is never taken into
-/// the rules.
+/// A way of the system's owner proves itself before: a finger that does not open the sensor's prompt is never taken
+/// into the rules.
 @MainActor @Observable
 public final class SecuritySettingsModel {
     /// A change that the user asked for.
     package enum Change: Sendable, Hashable {
-        /// The app lock on or off. In a vault without a passcode this is its level: the device's owner is asked, or nobody is.
+        /// The app lock on or off. In a vault without a passcode this is its level: the device's owner is asked, or
+        /// nobody is.
         case lock(Bool)
         /// The face or the finger opens the vault again, after others were enrolled: the device's passcode proves it.
         case ownerAnew
@@ -63,11 +64,11 @@ public final class SecuritySettingsModel {
         }
     }
     private var hasPhrase = false
-    /// Whether faces or fingers were added or removed since the lock was turned on, so that only the device's passcode opens the
-    /// vault: ``Change/ownerAnew`` takes them again.
+    /// Whether faces or fingers were added or removed since the lock was turned on, so that only the device's passcode
+    /// opens the vault: ``Change/ownerAnew`` takes them again.
     package private(set) var enrollmentChanged = false
-    /// Whether ``Change/ownerAnew`` would let a face or a finger open the vault again, or for the first time: what is enrolled was
-    /// changed, or set up only after the lock was turned on.
+    /// Whether ``Change/ownerAnew`` would let a face or a finger open the vault again, or for the first time: what is
+    /// enrolled was changed, or set up only after the lock was turned on.
     package var offersOwnerAnew: Bool { enrollmentChanged || biometricsCame }
     /// Whether the device can ask for a face or a finger since, although the lock was turned on without.
     package var biometricsCame: Bool {
@@ -82,8 +83,8 @@ public final class SecuritySettingsModel {
     package private(set) var isUnderChip = false
     /// Whether there is a PIN under a chip, of this machine or of another one.
     package private(set) var hasPIN = false
-    /// Whether hardware keeps keys for this vault that may be another folder's: nothing else changes until the user has said
-    /// what this folder is, with ``Change/hardware(_:)``.
+    /// Whether hardware keeps keys for this vault that may be another folder's: nothing else changes until the user has
+    /// said what this folder is, with ``Change/hardware(_:)``.
     package private(set) var leavesHardware = false
     /// Why the chip cannot be used; nil where it can.
     package private(set) var chipObstacle: OwnerObstacle? = .missing
@@ -173,8 +174,8 @@ public final class SecuritySettingsModel {
     /// Whether a PIN can be set: the chip holds its share.
     package var canSetPIN: Bool { chipObstacle == nil }
 
-    /// Makes the change that needs nothing typed. The device's owner confirms it, where the device can ask; if they do not, the
-    /// switch goes back, nothing was changed, and ``failure`` says why.
+    /// Makes the change that needs nothing typed. The device's owner confirms it, where the device can ask; if they do
+    /// not, the switch goes back, nothing was changed, and ``failure`` says why.
     public func confirm() async {
         guard let change = wanted, needed == .confirmation, !isBusy, dialog.step == nil else { return }
         isBusy = true
@@ -226,8 +227,8 @@ public final class SecuritySettingsModel {
         if chip != chipObstacle { chipObstacle = chip }
     }
 
-    /// Asks for the app lock to be turned on or off; ``confirm()`` does it, and the device asks its owner where the vault has
-    /// no passcode.
+    /// Asks for the app lock to be turned on or off; ``confirm()`` does it, and the device asks its owner where the
+    /// vault has no passcode.
     public func requestLock(_ isOn: Bool) { request(.lock(isOn)) }
 
     /// Asks for another number of wrong secrets until one attempt an hour, or self-destruct; ``confirm()`` does it.
@@ -248,8 +249,8 @@ public final class SecuritySettingsModel {
         (wanted, needed) = (nil, nil)
     }
 
-    /// Has the system ask its owner for the way that is to be switched on. Confirmed, the passcode is needed next; if not,
-    /// the switch goes back.
+    /// Has the system ask its owner for the way that is to be switched on. Confirmed, the passcode is needed next; if
+    /// not, the switch goes back.
     package func proveOwner() async {
         guard let change = wanted, case .owner(let step) = needed, dialog.step == nil else { return }
         failure = nil

@@ -170,8 +170,8 @@ public final class SelfDestructModel {
         }
     }
 
-    /// Has the device confirm its owner again, where the vault has no passcode, and writes the change. Refused, `outcome` says why,
-    /// and while the change is pending this can be called again.
+    /// Has the device confirm its owner again, where the vault has no passcode, and writes the change. Refused,
+    /// `outcome` says why, and while the change is pending this can be called again.
     public func finish() async {
         guard case .authenticatingAgain(let wanted) = step, let change, confirmsOwner, !isBusy else { return }
         isBusy = true

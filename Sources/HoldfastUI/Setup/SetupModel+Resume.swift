@@ -5,7 +5,8 @@ extension SetupModel {
     /// those that are being created or opened right now; these go as soon as that is done.
     ///
     /// A vault that was made stays. The assistant continues where it was after the passcode is entered; past the app
-    /// lock's question the vault is locked and its own lock screen takes over. The user interface empties what is typed.
+    /// lock's question the vault is locked and its own lock screen takes over. The user interface empties what is
+    /// typed.
     /// - Parameter event: What happened, for the lock machine.
     package func suspend(_ event: LockEvent) async {
         absences += 1

@@ -1,8 +1,8 @@
 package import Holdfast
 internal import Observation
 
-/// The first run: a passcode, the recovery phrase with a check, the app lock, and what the machine has beside: a security
-/// chip, a fingerprint sensor.
+/// The first run: a passcode, the recovery phrase with a check, the app lock, and what the machine has beside: a
+/// security chip, a fingerprint sensor.
 @MainActor @Observable
 package final class SetupModel {
     /// Where the assistant is.

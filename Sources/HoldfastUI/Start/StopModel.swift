@@ -8,7 +8,8 @@ public import Observation
 public final class StopModel {
     /// What happened.
     package enum Reason: Sendable, Hashable, CaseIterable {
-        /// The device remembers a vault that is not in the folder: it was moved, deleted, or left by an earlier installation.
+        /// The device remembers a vault that is not in the folder: it was moved, deleted, or left by an earlier
+        /// installation.
         case missing
         /// The key store cannot be asked now: the device or the keyring is locked. Nothing was lost.
         case notNow
@@ -28,8 +29,8 @@ public final class StopModel {
         case accept
         /// From now on the device's owner is asked: the vault and its rules agree again.
         case requireOwner
-        /// From now on nobody is asked: the vault and its rules agree again. The device's owner confirms it, where the device can
-        /// ask.
+        /// From now on nobody is asked: the vault and its rules agree again. The device's owner confirms it, where the
+        /// device can ask.
         case stopAsking
         /// Put the folder aside and begin a new vault. Nothing is deleted.
         case startOver
@@ -70,7 +71,7 @@ public final class StopModel {
         remedies = wanted.filter { $0 != .startOver || canStartOver }
     }
 
-    /// Does what a remedy says. ``AppModel/models``, ``AppModel/stop`` and ``LockModel/stop`` say what came of it.
+    /// Does what a remedy says. ``AppModel/models``, ``AppModel/stop`` and ``LockModel/stop`` say the outcome.
     public func perform(_ remedy: Remedy) async {
         guard running == nil, remedies.contains(remedy) else { return }
         (running, problem) = (remedy, nil)

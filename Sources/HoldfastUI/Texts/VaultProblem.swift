@@ -73,8 +73,8 @@ package enum VaultProblem: Sendable, Hashable {
     case hardwareUnavailable
     /// The chip gives its share never again.
     case hardwareDestroyed
-    /// A chip or key store holds shares that the folder is not known to own; the user has to say first whether it is the
-    /// vault itself or a copy. Nothing was changed.
+    /// A chip or key store holds shares that the folder is not known to own; the user has to say first whether it is
+    /// the vault itself or a copy. Nothing was changed.
     case hardwareUnclaimed
     /// The home is older than what the key store remembers.
     case rolledBack

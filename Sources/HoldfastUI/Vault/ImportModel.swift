@@ -13,7 +13,8 @@ package final class ImportModel {
         case none
         /// The file is read, or its password tried.
         case reading
-        /// The file has a password of its own, which ``open(with:keyFile:)`` takes; whether one was tried that is not the right one.
+        /// The file has a password of its own, which ``open(with:keyFile:)`` takes; whether one was tried that is not
+        /// the right one.
         case password(wasWrong: Bool)
         /// Nothing was stored yet; ``store()`` does.
         case planned(Plan)
@@ -45,7 +46,8 @@ package final class ImportModel {
         case damaged(place: String)
         /// It needs something of its format that this program does not know; what, in English.
         case unsupported(String)
-        /// The columns of the table are not those of a program that is known; `holdfast import --column` says what they are.
+        /// The columns of the table are not those of a program that is known; `holdfast import --column` says what they
+        /// are.
         case unknownColumns
         /// The file, or something in it, is larger than is read.
         case tooLarge

@@ -76,7 +76,7 @@ extension ItemDraft.Refusal {
 
 extension VaultModel {
     /// Stores a new item.
-    /// - Returns: Why not; nil when it was stored. The draft is used up, whatever comes of it.
+    /// - Returns: Why not; nil when it was stored. The draft is used up, whatever the outcome.
     package func add(_ draft: ItemDraft, at id: VaultItem.ID) async -> VaultProblem? {
         guard let item = draft.take() else { return .notFound }
         return await change(VaultModel.add(store, item, id))

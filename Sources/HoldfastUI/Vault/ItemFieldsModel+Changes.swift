@@ -87,7 +87,8 @@ extension ItemFieldsModel {
     /// Stores a file of the disk in the item, in place of one of that name; 1 MiB in all.
     package func attach(_ path: String) async -> VaultProblem? { await change(.attach(path: path)) }
 
-    /// Gives the field an earlier value back; what it holds now becomes an earlier one. A field that is gone comes back.
+    /// Gives the field an earlier value back; what it holds now becomes an earlier one. A field that is gone comes
+    /// back.
     package func restore(_ past: Item.Earlier) async -> VaultProblem? { await change(.restore(past)) }
 
     /// Forgets all earlier values.

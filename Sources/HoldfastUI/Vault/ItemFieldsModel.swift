@@ -1,8 +1,8 @@
 package import Holdfast
 internal import Observation
 
-/// The fields of one item on the screen. What is listed has no secret in it; a value is read when the user asks for it, kept in locked
-/// memory for as long as it is shown, and gone when the lock falls.
+/// The fields of one item on the screen. What is listed has no secret in it; a value is read when the user asks for it,
+/// kept in locked memory for as long as it is shown, and gone when the lock falls.
 @MainActor @Observable
 package final class ItemFieldsModel {
     /// A field as a list shows it, without its value.
@@ -78,7 +78,8 @@ package final class ItemFieldsModel {
         vault.lock.onLock { [weak self] in self?.drop() }
     }
 
-    /// Reads what the item is made of. Only the values that are shown to everybody stay in memory: of texts, addresses and dates.
+    /// Reads what the item is made of. Only the values that are shown to everybody stay in memory: of texts, addresses
+    /// and dates.
     package func load() async {
         problem = nil
         let mine = drops
@@ -223,8 +224,8 @@ package final class ItemFieldsModel {
         return value.lend(.text, body)
     }
 
-    /// Writes a file field's content to a file on the disk, where it is not protected any more; a file of that name is replaced.
-    /// ``VaultModel/transfer`` tells how far it is, and ``VaultModel/cancelTransfer()`` stops it.
+    /// Writes a file field's content to a file on the disk, where it is not protected any more; a file of that name is
+    /// replaced. ``VaultModel/transfer`` tells how far it is, and ``VaultModel/cancelTransfer()`` stops it.
     /// - Returns: Why not; nil when it was written. `busy` while another file is on its way.
     package func save(_ field: Field, to path: String) async -> VaultProblem? {
         guard let name = field.fileName else { return .notFound }

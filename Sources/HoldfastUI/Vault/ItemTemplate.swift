@@ -1,6 +1,7 @@
 package import Holdfast
 
-/// What a new item of a kind is made of. The labels are those of `holdfast add`, and every program finds fields by them.
+/// What a new item of a kind is made of. The labels are those of `holdfast add`, and every program finds fields by
+/// them.
 package struct ItemTemplate: Sendable, Hashable {
     /// A field that is asked for.
     package struct Field: Sendable, Hashable {

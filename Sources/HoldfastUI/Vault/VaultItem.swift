@@ -28,8 +28,8 @@ package struct VaultItem: Sendable, Hashable, Identifiable {
     package let isFile: Bool
     /// Whether it was written while the vault was locked and its owner has not confirmed it.
     package let isUnconfirmed: Bool
-    /// What it is: ``VaultFormat/ItemKind/value`` for a plain value, ``VaultFormat/ItemKind/file`` for one in a file of its own; nil until
-    /// that was read.
+    /// What it is: ``VaultFormat/ItemKind/value`` for a plain value, ``VaultFormat/ItemKind/file`` for one in a file of
+    /// its own; nil until that was read.
     package internal(set) var kind: ItemKind?
     /// Whether it is shown first.
     package internal(set) var isFavourite = false

@@ -1,7 +1,8 @@
 internal import Holdfast
 internal import Observation
 
-/// One item on the screen: shown for a while when its owner asks for it, in locked memory, and gone when the lock falls.
+/// One item on the screen: shown for a while when its owner asks for it, in locked memory, and gone when the lock
+/// falls.
 @MainActor @Observable
 package final class VaultItemModel {
     /// What a value is.

@@ -14,7 +14,7 @@ package final class VaultModel {
     package internal(set) var sections: [VaultSection.Entry] = []
     /// The part that is shown.
     package var section = VaultSection.all { didSet { filter() } }
-    /// The collection that is shown; nil for all, and for a part that is none.
+    /// The collection that is shown; nil for all, and for a part that does not exist.
     package var collection: String? {
         get { if case .collection(let name) = section { name } else { nil } }
         set { section = newValue.map(VaultSection.collection) ?? .all }
@@ -70,7 +70,8 @@ package final class VaultModel {
         isLoaded = true
         filter()
         guard problem == nil else { return }
-        // Kinds and tags are inside of the items, and reading them all takes longer than listing names: names are shown first.
+        // Kinds and tags are inside of the items, and reading them all takes longer than listing names: names are shown
+        // first.
         let found = await VaultModel.labels(of: store)
         guard mine == loads, !lock.isLocked, case .success(let labels) = found, labels != self.labels else { return }
         self.labels = labels
@@ -110,8 +111,8 @@ package final class VaultModel {
         await change(VaultModel.put(vault, value, id, replacing))
     }
 
-    /// Throws an item away: to the trash, where ``restore(_:)`` finds it for 30 days. Files, and what was written while the vault
-    /// was locked, are removed for good.
+    /// Throws an item away: to the trash, where ``restore(_:)`` finds it for 30 days. Files, and what was written while
+    /// the vault was locked, are removed for good.
     /// - Returns: Why not; nil when it was removed.
     package func delete(_ id: VaultItem.ID) async -> VaultProblem? { await change(VaultModel.delete(vault, store, id)) }
 
@@ -156,7 +157,8 @@ package final class VaultModel {
 }
 
 extension VaultModel {
-    /// Names are compared at once; what the index finds in tags and fields follows, since its first search reads every item.
+    /// Names are compared at once; what the index finds in tags and fields follows, since its first search reads every
+    /// item.
     private func filter() {
         searches += 1
         let wanted = search.lowercased()

@@ -6,7 +6,8 @@ package enum VaultSection: Sendable, Hashable {
     case all
     /// What is shown first.
     case favourites
-    /// Items of one kind; plain values and files count as ``VaultFormat/ItemKind/value`` and ``VaultFormat/ItemKind/file``.
+    /// Items of one kind; plain values and files count as ``VaultFormat/ItemKind/value`` and
+    /// ``VaultFormat/ItemKind/file``.
     case kind(ItemKind)
     /// One collection.
     case collection(String)

@@ -11,8 +11,8 @@ internal import AppKit
 
 /// Where a view is: its window, and how far from the user the scene of that window is.
 ///
-/// SwiftUI's environment has the phase of a scene of SwiftUI's. In a hosting controller of an app in UIKit it keeps a default,
-/// whatever the scene does, so the scene itself is asked, and its notifications are heard.
+/// SwiftUI's environment has the phase of a scene of SwiftUI's. In a hosting controller of an app in UIKit it keeps a
+/// default, whatever the scene does, so the scene itself is asked, and its notifications are heard.
 @MainActor @Observable
 final class Surroundings {
     #if canImport(UIKit)
@@ -98,7 +98,8 @@ private struct PhaseModifier: ViewModifier {
         content
             .located(surroundings)
             .onChange(of: surroundings.phase, initial: true) { _, now in if let now { act(now) } }
-            // Where it changes it is a scene of SwiftUI's; one that does not may be the default of a hosting controller.
+            // Where it changes it is a scene of SwiftUI's; one that does not may be the default of a hosting
+            // controller.
             .onChange(of: phase, initial: !Surroundings.hearsScene) { _, now in
                 if surroundings.phase == nil { act(ScenePresence.Phase(now)) }
             }

@@ -10,8 +10,8 @@ internal import UIKit
 internal import AppKit
 #endif
 
-/// A notification of the system's, and what a lock makes of it. The tables are all that a lock hears from a system, beside what
-/// scenes tell.
+/// A notification of the system's, and what a lock makes of it. The tables are all that a lock hears from a system,
+/// beside what scenes tell.
 struct SystemSignal: Sendable {
     /// Who posts it.
     enum Source: Sendable { case app, workspace, session }
@@ -48,7 +48,8 @@ extension SystemSignal {
     }
 }
 
-/// What keeps a Mac's screen from its user. Each reason has its own end: a lock that is told of one only is told once all are over.
+/// What keeps a Mac's screen from its user. Each reason has its own end: a lock that is told of one only is told once
+/// all are over.
 struct ScreenAbsence: Sendable, Hashable {
     private var isAsleep = false
     private var isLocked = false
@@ -104,8 +105,8 @@ extension SystemSignal {
         .init(
             source: .workspace, name: NSWorkspace.sessionDidBecomeActiveNotification, meaning: .event(.userSwitchedBack)
         ),
-        // The screen's own lock, which neither sleep nor another user tells. The names are in no manual, so the end of one is seen
-        // by another sign, too.
+        // The screen's own lock, which neither sleep nor another user tells. The names are in no manual, so the end of
+        // one is seen by another sign, too.
         .init(source: .session, name: .init("com.apple.screenIsLocked"), meaning: .screenLocked),
         .init(source: .session, name: .init("com.apple.screenIsUnlocked"), meaning: .screenUnlocked),
         .init(source: .app, name: NSApplication.didBecomeActiveNotification, meaning: .isUsed),

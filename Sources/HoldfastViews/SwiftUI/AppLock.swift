@@ -4,7 +4,8 @@ public import SwiftUI
 internal import AppLockCore
 
 extension View {
-    /// Keeps this view's content covered while its scene is inactive, and behind the lock screen until its owner is there.
+    /// Keeps this view's content covered while its scene is inactive, and behind the lock screen until its owner is
+    /// there.
     ///
     /// Put it on the root of each scene. Sheets and alerts stand above an overlay: a sheet of the app's own takes
     /// ``SwiftUICore/View/covered(by:)``, and an app that shows alerts puts a ``LockWindow`` above everything as well.
@@ -14,12 +15,12 @@ extension View {
         return modifier(AppLockModifier(models: models))
     }
 
-    /// Covers what this view shows while its scene is inactive, and shows the lock screen in its place while the app is locked. For
-    /// sheets, which stand above the cover and the lock screen of the view that presents them.
+    /// Covers what this view shows while its scene is inactive, and shows the lock screen in its place while the app is
+    /// locked. For sheets, which stand above the cover and the lock screen of the view that presents them.
     public func covered(by models: ReadyModels) -> some View { modifier(CoverModifier(models: models)) }
 
-    /// Shows this view only while its scene is in front and not recorded, whether the app lock is on or off and whatever the
-    /// settings allow. For what must be on no picture of the screen: the words of a recovery phrase.
+    /// Shows this view only while its scene is in front and not recorded, whether the app lock is on or off and
+    /// whatever the settings allow. For what must be on no picture of the screen: the words of a recovery phrase.
     public func onlyInFront() -> some View { modifier(OnlyInFrontModifier()) }
 }
 
@@ -85,8 +86,9 @@ struct OnlyInFrontModifier: ViewModifier {
 }
 
 extension View {
-    /// Keeps what is covered out of reach: of touches, screen readers, shortcuts and the keyboard. A shortcut works wherever its
-    /// control is, unless the control is disabled; a field that has the keyboard when the cover comes would keep it.
+    /// Keeps what is covered out of reach: of touches, screen readers, shortcuts and the keyboard. A shortcut works
+    /// wherever its control is, unless the control is disabled; a field that has the keyboard when the cover comes
+    /// would keep it.
     fileprivate func unreachable(_ isCovered: Bool, in surroundings: Surroundings) -> some View {
         disabled(isCovered)
             .accessibilityHidden(isCovered)

@@ -2,8 +2,8 @@
 public import HoldfastUI
 public import SwiftUI
 
-/// The root of a scene: the app behind its lock, or what there is to show in its place. Listens to the device as long as it is
-/// there.
+/// The root of a scene: the app behind its lock, or what there is to show in its place. Listens to the device as long
+/// as it is there.
 public struct AppView<Content: View>: View {
     private let appModel: AppModel
     private let content: @MainActor (ReadyModels) -> Content

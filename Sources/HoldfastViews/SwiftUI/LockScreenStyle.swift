@@ -17,8 +17,8 @@ public struct LockScreenStyle {
     /// Below all of it, such as a way to write to you; nil for nothing. Anyone with the device sees it.
     public var footer: AnyView?
     /// What the app does meanwhile without its vault, above the footer, where the rules allow the open compartment
-    /// (``FallbackPolicy/Step/openCompartment``) since nobody could be asked; nil for nothing. It gets the app, whose vault is locked and
-    /// stays locked: `app.vault.open` takes what it keeps.
+    /// (``FallbackPolicy/Step/openCompartment``) since nobody could be asked; nil for nothing. It gets the app, whose
+    /// vault is locked and stays locked: `app.vault.open` takes what it keeps.
     public var lesser: (@MainActor (HoldfastApp) -> AnyView)?
 
     /// As it is without one.

@@ -57,8 +57,8 @@ internal import VaultFormat
     }
 }
 
-/// What this device recognises its owner by, for words and pictures. The system is asked once, and not on the main thread:
-/// a view's body is evaluated often, and each question makes a context.
+/// What this device recognises its owner by, for words and pictures. The system is asked once, and not on the main
+/// thread: a view's body is evaluated often, and each question makes a context.
 @MainActor @Observable
 final class Biometry {
     static let current = Biometry()

@@ -107,7 +107,8 @@ struct PasscodeSheet: View {
     }
 }
 
-/// A new passcode that is being typed: twice, with how strong it is. What is guessed at once is taken at its user's word only.
+/// A new passcode that is being typed: twice, with how strong it is. What is guessed at once is taken at its user's
+/// word only.
 struct NewPasscode {
     var typed = ""
     var repeated = ""

@@ -2,8 +2,8 @@
 public import HoldfastUI
 public import SwiftUI
 
-// What went wrong and what to do about it, in the user's language: English, German or Spanish. For an app whose screens are
-// its own and whose sentences need not be.
+// What went wrong and what to do about it, in the user's language: English, German or Spanish. For an app whose screens
+// are its own and whose sentences need not be.
 
 extension Text {
     init(_ problem: VaultProblem) { self.init(ProblemText.key(problem), bundle: .texts) }
@@ -39,8 +39,8 @@ extension IdentityModel {
     public var problemText: Text? { (outcome?.problem).map { Text(IdentityText.key($0), bundle: .texts) } }
 }
 
-/// What went wrong and what to do about it: one key in `Localizable.strings` for each problem. A problem without a key does
-/// not compile.
+/// What went wrong and what to do about it: one key in `Localizable.strings` for each problem. A problem without a key
+/// does not compile.
 enum ProblemText {
     static func key(_ problem: VaultProblem) -> LocalizedStringKey {
         switch problem {

@@ -2,8 +2,8 @@
 internal import HoldfastUI
 internal import SwiftUI
 
-/// A step of the ladder that has something to type or to read. It stays until the step was made: what was refused is said here, and
-/// the words of a phrase stay to be confirmed again.
+/// A step of the ladder that has something to type or to read. It stays until the step was made: what was refused is
+/// said here, and the words of a phrase stay to be confirmed again.
 struct ProtectionSheet: View {
     enum Page: Int, Identifiable {
         case passcode, noPasscode, phrase

@@ -5,9 +5,9 @@ public import HoldfastUI
 public import SwiftUI
 internal import VaultFormat
 
-/// The security settings as sections of a form: lock, timing, the device's owner, self-destruct with its countdown. Each
-/// change is proved with the passcode, and the owner's with the prompt that it is about, before; what is refused stands as
-/// it was.
+/// The security settings as sections of a form: lock, timing, the device's owner, self-destruct with its countdown.
+/// Each change is proved with the passcode, and the owner's with the prompt that it is about, before; what is refused
+/// stands as it was.
 public struct SecuritySettings: View {
     private let models: ReadyModels
     @State private var page: ProtectionSheet.Page?
@@ -154,7 +154,8 @@ public struct SecuritySettings: View {
     private var asksPasscode: Binding<Bool> {
         Binding(
             get: { @MainActor in models.settings.needed == .passcode },
-            // Put away by hand; one that goes because its passcode was entered finds the model busy and changes nothing.
+            // Put away by hand; one that goes because its passcode was entered finds the model busy and changes
+            // nothing.
             set: { @MainActor isShown in if !isShown { models.settings.cancel() } })
     }
 

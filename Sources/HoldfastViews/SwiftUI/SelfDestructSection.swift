@@ -30,7 +30,8 @@ struct SelfDestructSection: View {
                     cancel
                 }
             case .authenticatingAgain where model.confirmsOwner:
-                // The prompt came by itself when the countdown was over; after one that did not confirm, at this button.
+                // The prompt came by itself when the countdown was over; after one that did not confirm, at this
+                // button.
                 HStack {
                     Button {
                         Task { await model.finish() }
@@ -167,7 +168,8 @@ struct SelfDestructSteps: ViewModifier {
         Binding(
             get: { @MainActor in asksForProof && !model.confirmsOwner },
             set: { @MainActor isShown in
-                // Put away by hand; one that goes because its passcode was entered finds the model busy and changes nothing.
+                // Put away by hand; one that goes because its passcode was entered finds the model busy and changes
+                // nothing.
                 guard !isShown, !model.isBusy, asksForProof else { return }
                 Task { await model.cancel() }
             })

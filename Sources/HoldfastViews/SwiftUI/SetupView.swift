@@ -3,7 +3,8 @@ package import HoldfastUI
 package import SwiftUI
 internal import VaultFormat
 
-/// The first run: a passcode, the 24 words on paper with a check, the app lock, and the device's own way to know its owner.
+/// The first run: a passcode, the 24 words on paper with a check, the app lock, and the device's own way to know its
+/// owner.
 package struct SetupView: View {
     private let model: SetupModel
     private let finished: @MainActor () -> Void

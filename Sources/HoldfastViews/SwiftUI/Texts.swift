@@ -56,8 +56,8 @@ final class SheetPresence {
 }
 
 extension ReadyModels {
-    /// Whether an alert can be answered. What presents it is disabled while the app is locked, and so would its buttons be: above
-    /// the lock screen, it would keep its user from unlocking. It waits until the app is open.
+    /// Whether an alert can be answered. What presents it is disabled while the app is locked, and so would its buttons
+    /// be: above the lock screen, it would keep its user from unlocking. It waits until the app is open.
     var takesAlerts: Bool { !lock.isLocked }
 }
 

@@ -8,8 +8,8 @@ struct CodeScanner: UIViewControllerRepresentable {
     /// Called with the text of the first code that is seen.
     let found: @MainActor (String) -> Void
 
-    /// Whether there is a camera that can do that, and this app says why it wants it: without such a sentence the system ends the
-    /// app when the camera is turned on.
+    /// Whether there is a camera that can do that, and this app says why it wants it: without such a sentence the
+    /// system ends the app when the camera is turned on.
     static var isAvailable: Bool {
         Bundle.main.object(forInfoDictionaryKey: "NSCameraUsageDescription") != nil
             && DataScannerViewController.isSupported

@@ -5,7 +5,8 @@ internal import Observation
 internal import SwiftUI
 public import UIKit
 
-/// The cover and the lock screen for apps without SwiftUI. One that was presented dismisses itself when content may be seen.
+/// The cover and the lock screen for apps without SwiftUI. One that was presented dismisses itself when content may be
+/// seen.
 public final class LockViewController: UIViewController {
     private let models: ReadyModels
     private let style: LockScreenStyle
@@ -47,7 +48,8 @@ public final class LockViewController: UIViewController {
         presentingViewController?.view.window?.endEditing(true)
     }
 
-    /// Where keys go that nothing here takes: not to the controller that presents it, which would act on them below the lock screen.
+    /// Where keys go that nothing here takes: not to the controller that presents it, which would act on them below the
+    /// lock screen.
     public override var next: UIResponder? { presentingViewController == nil ? super.next : viewIfLoaded?.window }
 
     private func follow() {
@@ -62,8 +64,8 @@ public final class LockViewController: UIViewController {
         if models.cover.shown == .nothing, presentingViewController != nil { dismiss(animated: true) }
     }
 
-    /// Tells the screen reader that this is another screen. Leaves where the lock was opened while it was still coming: UIKit
-    /// dismisses nothing then.
+    /// Tells the screen reader that this is another screen. Leaves where the lock was opened while it was still coming:
+    /// UIKit dismisses nothing then.
     public override func viewDidAppear(_ animated: Bool) {
         super.viewDidAppear(animated)
         UIAccessibility.post(notification: .screenChanged, argument: view)

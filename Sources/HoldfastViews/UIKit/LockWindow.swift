@@ -4,8 +4,8 @@ public import HoldfastUI
 internal import Observation
 public import UIKit
 
-/// Owns a window above everything of one scene, sheets and alerts included. Call it from the app's scene delegate, which
-/// keeps it.
+/// Owns a window above everything of one scene, sheets and alerts included. Call it from the app's scene delegate,
+/// which keeps it.
 @MainActor
 public final class LockWindow {
     private let models: ReadyModels
@@ -25,8 +25,8 @@ public final class LockWindow {
         Texts.fillReasons(models)
     }
 
-    /// From `scene(_:willConnectTo:options:)`: shows the lock before the first frame. Where the app waited for something meanwhile,
-    /// the scene is taken as it is now.
+    /// From `scene(_:willConnectTo:options:)`: shows the lock before the first frame. Where the app waited for
+    /// something meanwhile, the scene is taken as it is now.
     public func connect(to scene: UIScene) {
         self.scene = scene as? UIWindowScene
         if let now = ScenePresence.Phase(scene.activationState) {

@@ -2,8 +2,8 @@ internal import Cryptography
 internal import SecretMemory
 
 extension BitwardenImport {
-    /// The plain export inside of one that is protected with a password: AES-256-CBC, then HMAC-SHA-256, under keys that the
-    /// password gives through PBKDF2 or Argon2id.
+    /// The plain export inside of one that is protected with a password: AES-256-CBC, then HMAC-SHA-256, under keys
+    /// that the password gives through PBKDF2 or Argon2id.
     static func decrypt(
         _ document: borrowing JSONDocument, _ password: borrowing SecretBytes
     ) throws(ImportError) -> SecretBytes {

@@ -1,6 +1,7 @@
 /// Times as other programs write them.
 enum ForeignTime {
-    /// `2024-03-01T12:00:00.123Z`, with or without a fraction, with Z or an offset: milliseconds since 1970. Nil for anything else.
+    /// `2024-03-01T12:00:00.123Z`, with or without a fraction, with Z or an offset: milliseconds since 1970. Nil for
+    /// anything else.
     static func milliseconds(_ text: String) -> Int64? {
         let bytes = Array(text.utf8)
         guard bytes.count >= 20, bytes.count <= 40 else { return nil }

@@ -1,8 +1,8 @@
 package import SecretMemory
 internal import VaultFormat
 
-/// An entry of `pass`, decrypted: its first line is the password, lines of the form `key: value` are fields, an `otpauth://` line is a
-/// one-time code, and the rest are notes.
+/// An entry of `pass`, decrypted: its first line is the password, lines of the form `key: value` are fields, an
+/// `otpauth://` line is a one-time code, and the rest are notes.
 package enum PassImport {
     /// - Parameters:
     ///   - path: Folders and name of the entry, without `.gpg`.

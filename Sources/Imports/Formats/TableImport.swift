@@ -1,8 +1,8 @@
 package import SecretMemory
 internal import VaultFormat
 
-/// Tables of comma-separated values: those of Firefox, Chrome, KeePassXC and Bitwarden, known by their first row, and any other with
-/// a mapping of columns.
+/// Tables of comma-separated values: those of Firefox, Chrome, KeePassXC and Bitwarden, known by their first row, and
+/// any other with a mapping of columns.
 package enum TableImport {
     /// What a column is.
     package enum Role: Sendable, Hashable {
@@ -61,7 +61,8 @@ package enum TableImport {
         ],
     ]
 
-    /// - Parameter columns: What columns are, by their names in the first row; those of programs that are known when empty.
+    /// - Parameter columns: What columns are, by their names in the first row; those of programs that are known when
+    ///   empty.
     /// - Throws: ``ImportError``.
     package static func read(
         _ bytes: consuming SecretBytes, columns: [String: Role] = [:]

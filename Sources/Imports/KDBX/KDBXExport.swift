@@ -23,7 +23,8 @@ package struct KDBXExport: ~Copyable {
         try write("</UUID><Name>Root</Name>")
     }
 
-    /// What the entry begins with, for an item of a path; groups are not repeated: each entry stands in the group of its path.
+    /// What the entry begins with, for an item of a path; groups are not repeated: each entry stands in the group of
+    /// its path.
     /// - Throws: ``ImportError``; also where a value is no text and no file.
     package mutating func append(_ entries: borrowing KDBXGroup) throws(ImportError) {
         for child in entries.children {
@@ -188,7 +189,8 @@ package final class KDBXGroup {
     package init(_ name: String = "") { self.name = name }
 
     /// Puts an item into the group of its path.
-    /// - Parameter written: How the entry is written among all of the vault; two that look the same are told apart by it.
+    /// - Parameter written: How the entry is written among all of the vault; two that look the same are told apart by
+    ///   it.
     package func add(_ entry: EntryPath, written: String? = nil, _ item: consuming Item) {
         let parts = ImportedItem.parts(of: entry)
         var group = self

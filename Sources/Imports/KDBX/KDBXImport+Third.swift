@@ -60,7 +60,8 @@ extension KDBXImport {
         _ content: RawSpan, _ third: KDBXHeader.Third, _ bytes: RawSpan, _ header: KDBXHeader
     ) throws(ImportError) -> Imported {
         let root = try XMLReader.parse(content)
-        // Nothing else says that the header is the one that the database was written with. The earliest files have none.
+        // Nothing else says that the header is the one that the database was written with. The earliest files have
+        // none.
         if let noted = root["Meta"]?["HeaderHash"], noted.text != nil {
             let box = SecretBufferBox(limit: 64)
             let isValid = try noted.text?.withBytes { text throws(ImportError) in try box.appendBase64(text) } ?? false

@@ -2,8 +2,8 @@ internal import OneTimeCodes
 internal import SecretMemory
 internal import VaultFormat
 
-/// One-time codes of an entry, in the forms of KeePass, KeePassXC and KeePass' plugins. A key whose settings are not understood is
-/// kept as a secret: with other settings it would give wrong codes.
+/// One-time codes of an entry, in the forms of KeePass, KeePassXC and KeePass' plugins. A key whose settings are not
+/// understood is kept as a secret: with other settings it would give wrong codes.
 enum KeePassCodes {
     /// How a key is written.
     private enum Form: String, CaseIterable {
@@ -104,7 +104,8 @@ enum KeePassCodes {
         try memory(SecretBytes(copying: text))
     }
 
-    /// `30;6`: seconds, then digits; a third part is the address of a clock. Letters in place of digits are another kind of codes.
+    /// `30;6`: seconds, then digits; a third part is the address of a clock. Letters in place of digits are another
+    /// kind of codes.
     private static func period(_ settings: String) -> OneTimeCode.Moment? {
         settings.split(separator: ";", omittingEmptySubsequences: false).first.flatMap { Int($0) }
             .map { .time(period: $0) }

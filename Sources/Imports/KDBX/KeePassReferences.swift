@@ -1,7 +1,8 @@
 internal import SecretMemory
 internal import VaultFormat
 
-/// Values that stand in another entry: `{REF:P@I:` and that entry's number, as KeePass and KeePassXC write them into copies.
+/// Values that stand in another entry: `{REF:P@I:` and that entry's number, as KeePass and KeePassXC write them into
+/// copies.
 struct KeePassReferences {
     private var entries: [String: XMLNode] = [:]
 
@@ -28,8 +29,8 @@ struct KeePassReferences {
         }
     }
 
-    /// What a value refers to, or the value itself. A reference of another form, or one that leads nowhere or in a circle, stays the
-    /// text that it is, and is noted.
+    /// What a value refers to, or the value itself. A reference of another form, or one that leads nowhere or in a
+    /// circle, stays the text that it is, and is noted.
     func followed(_ value: XMLNode, _ place: String, _ result: inout Imported) -> XMLNode {
         var current = value
         for _ in 0..<8 {

@@ -1,7 +1,8 @@
 internal import SecretMemory
 internal import VaultFormat
 
-/// A table of comma-separated values (RFC 4180) in locked memory: cells in quotes may have line breaks and doubled quotes.
+/// A table of comma-separated values (RFC 4180) in locked memory: cells in quotes may have line breaks and doubled
+/// quotes.
 ///
 /// Strict: UTF-8, every row with as many cells as the first one, nothing behind a closing quote.
 struct DelimitedText: ~Copyable {

@@ -1,8 +1,9 @@
 internal import SecretMemory
 internal import VaultFormat
 
-/// An XML text in locked memory, as far as password managers write it: elements, attributes, text, CDATA, comments, the five named
-/// entities and characters by number. No document type, so no entities of one's own, and no processing instructions but the first.
+/// An XML text in locked memory, as far as password managers write it: elements, attributes, text, CDATA, comments, the
+/// five named entities and characters by number. No document type, so no entities of one's own, and no processing
+/// instructions but the first.
 final class XMLNode {
     let name: String
     fileprivate(set) var attributes: [String: String] = [:]

@@ -5,8 +5,8 @@ package enum FloorAnswer<Floor: RememberedFloor>: Sendable, Hashable {
     /// The store was asked and has none.
     case none
     case floor(Floor)
-    /// There is one that cannot be understood or read: another program wrote it, or a newer one of ours. It is no reason to
-    /// let a vault in, or to destroy one.
+    /// There is one that cannot be understood or read: another program wrote it, or a newer one of ours. It is no
+    /// reason to let a vault in, or to destroy one.
     case unreadable
 
     package init(_ bytes: [UInt8]?) {
@@ -27,7 +27,7 @@ package protocol FloorStore: Sendable {
     /// - Parameter content: As many bytes as a floor has.
     /// - Throws: ``ShareFailure``; what was there before is then still there.
     func set(_ content: [UInt8], in place: FloorPlace) throws(ShareFailure)
-    /// Forgets a floor; one that is not there is fine.
+    /// Forgets a floor; succeeds if it does not exist.
     /// - Throws: ``ShareFailure``.
     func remove(_ place: FloorPlace) throws(ShareFailure)
 }

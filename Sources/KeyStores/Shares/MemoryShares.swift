@@ -3,7 +3,8 @@ package import SecretMemory
 internal import Synchronization
 package import VaultFormat
 
-/// Shares and floors in this process's memory: for previews and for tests, which have no keychain. They end with the process.
+/// Shares and floors in this process's memory: for previews and for tests, which have no keychain. They end with the
+/// process.
 package final class MemoryShares: ShareStore, FloorStore {
     package let kind: KeyStoreKind
     private let state = Mutex(State())

@@ -3,8 +3,8 @@ package import VaultFormat
 
 /// Why a share, or a floor, could not be had, made or revoked.
 ///
-/// The two that matter: `lost` says that the store was asked and the share will never come back; `unavailable` that it may
-/// come back by itself. A store that cannot tell says `unavailable`.
+/// The two that matter: `lost` says that the store was asked and the share will never come back; `unavailable` that it
+/// may come back by itself. A store that cannot tell says `unavailable`.
 package enum ShareFailure: Error, Sendable, Hashable {
     /// The store answered, and the share is not there any more.
     case lost(ShareLoss)

@@ -3,16 +3,16 @@ package import DeviceOwner
 package import SecretMemory
 package import VaultFormat
 
-/// A key store of this device that keeps shares which can be revoked: once ``revoke(_:of:)`` has returned, a copy of the old
-/// header opens nothing with this store as it is now.
+/// A key store of this device that keeps shares which can be revoked: once ``revoke(_:of:)`` has returned, a copy of
+/// the old header opens nothing with this store as it is now.
 ///
 /// A share is made under a name that was never used before, read back, and revoked; it is never replaced. What the slot
 /// keeps to find it again is a `ShareItem` (vault-format.md 5): no store deletes anything that is not named by one,
 /// and none deletes what does not show that it was made for the vault whose id the caller gives.
 ///
-/// Crash safety is the caller's, with what `make` tells it: the item is handed to `note` before the store has anything of
-/// it, so that it can lie on the disk (`hardware.pending`). Whatever was noted can be handed to ``revoke(_:of:)`` later,
-/// whether or not it was ever made.
+/// Crash safety is the caller's, with what `make` tells it: the item is handed to `note` before the store has anything
+/// of it, so that it can lie on the disk (`hardware.pending`). Whatever was noted can be handed to ``revoke(_:of:)``
+/// later, whether or not it was ever made.
 ///
 /// Calls wait for other programs and chips; keep them off the main thread.
 package protocol ShareStore: Sendable {
@@ -22,8 +22,8 @@ package protocol ShareStore: Sendable {
     /// What an unlock proves that redeems a share under this rule.
     func assurance(of rule: ShareRule) -> Assurance
 
-    /// Keeps a share of 32 bytes under a new name. What nobody has to be asked for was read back when this returns; what the
-    /// owner has to be asked for is not: read it back with ``read(_:of:after:)`` and the release at hand.
+    /// Keeps a share of 32 bytes under a new name. What nobody has to be asked for was read back when this returns;
+    /// what the owner has to be asked for is not: read it back with ``read(_:of:after:)`` and the release at hand.
     /// - Parameters:
     ///   - share: 32 random bytes.
     ///   - name: ``ShareName/fresh(for:)``. A name that is taken is a failure, and nothing is changed.
@@ -31,8 +31,8 @@ package protocol ShareStore: Sendable {
     ///   - note: Called with the item before the store has anything of it. Perhaps called more than once: the last one
     ///     holds. What it throws ends the making.
     /// - Returns: The item that was noted last.
-    /// - Throws: ``ShareFailure``. Nothing is left behind, but after a failure of the removal itself: what was noted is then
-    ///   still worth a ``revoke(_:of:)``.
+    /// - Throws: ``ShareFailure``. Nothing is left behind, but after a failure of the removal itself: what was noted is
+    ///   then still worth a ``revoke(_:of:)``.
     func make(
         _ share: borrowing SecretBytes, as name: ShareName, under rule: ShareRule,
         note: (ShareItem) throws(ShareFailure) -> Void
@@ -51,7 +51,7 @@ package protocol ShareStore: Sendable {
     ) throws(ShareFailure) -> SecretBytes
 
     /// Revokes a share: overwrites it, reads that back, and removes it. Never asks anybody.
-    /// - Returns: What came of it; for all but `anothers` the share is gone for good.
+    /// - Returns: The outcome; for all but `anothers` the share is gone for good.
     /// - Throws: ``ShareFailure`` when the store could not be asked, or still has the share.
     func revoke(_ item: ShareItem, of vault: VaultID) throws(ShareFailure) -> Revocation
 
@@ -70,8 +70,8 @@ extension ShareStore {
 package enum ShareRule: Sendable {
     /// Every program that has this store: nobody is asked.
     case nobodyAsked(ShareAvailability)
-    /// Whoever confirms to be the device's owner in one of these ways. With biometrics it is what is enrolled now; where
-    /// the device's passcode is among them, it stays when the enrollment changes.
+    /// Whoever confirms to be the device's owner in one of these ways. With biometrics it is what is enrolled now;
+    /// where the device's passcode is among them, it stays when the enrollment changes.
     case owner(Set<OwnerStep>)
     /// As ``owner(_:)``, for a share that ends with this process: it is made under ``ShareName/released(for:)``, in
     /// the place of the one that a process before may have left there. A chip keeps nothing of it and gives it only to
@@ -103,11 +103,12 @@ package final class ReleaseKey: Sendable {
 package enum ShareAvailability: Sendable, Hashable {
     /// While the device is unlocked.
     case whileUnlocked
-    /// From the first unlock after the device was started, also while it is locked: for apps that work in the background.
+    /// From the first unlock after the device was started, also while it is locked: for apps that work in the
+    /// background.
     case afterFirstUnlock
 }
 
-/// What came of revoking a share.
+/// The outcome of revoking a share.
 package enum Revocation: Sendable, Hashable {
     /// Nothing of it is there any more, or was there.
     case gone
@@ -127,8 +128,8 @@ extension ShareItem {
     }
 }
 
-// A name shows whose the share is: five random bytes, then what these come to with the vault and the home. Nobody can take a
-// share away by writing its name into another home's note.
+// A name shows whose the share is: five random bytes, then what these come to with the vault and the home. Nobody can
+// take a share away by writing its name into another home's note.
 extension ShareName {
     private static let drawnSize = 5
 
@@ -170,9 +171,9 @@ extension ShareName {
 }
 
 extension ShareStore {
-    /// Makes sure that a release is one: a share that opens nothing is put under the owner's rule, read back with the release,
-    /// and revoked. Where the store enforces the rule, only its owner's confirmation gets it back; where it does not, this
-    /// shows no more than that the store works.
+    /// Makes sure that a release is one: a share that opens nothing is put under the owner's rule, read back with the
+    /// release, and revoked. Where the store enforces the rule, only its owner's confirmation gets it back; where it
+    /// does not, this shows no more than that the store works.
     /// - Parameters:
     ///   - release: Of the owner who was confirmed a moment ago.
     ///   - steps: The ways in which the owner may have been confirmed.

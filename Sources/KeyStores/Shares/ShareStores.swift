@@ -103,8 +103,8 @@ extension ShareStores: FloorStore {
     /// Whether any floor could ever be kept: not in the file tier.
     package var hasFloors: Bool { !floorStores.isEmpty }
 
-    /// What the best store says that has anything there. A store that cannot be asked hides what the ones after it say, because a
-    /// floor may lie in it; one that is absent on this machine does not, if another answers.
+    /// What the best store says that has anything there. A store that cannot be asked hides what the ones after it say,
+    /// because a floor may lie in it; one that is absent on this machine does not, if another answers.
     /// - Throws: ``ShareFailure`` (`unavailable`, `failed`) when it is not known whether there is a floor.
     package func content(of place: FloorPlace) throws(ShareFailure) -> [UInt8]? {
         var absent: ShareFailure?
@@ -122,7 +122,8 @@ extension ShareStores: FloorStore {
         return nil
     }
 
-    /// Puts a floor into the best store that works, and takes it from all the others, so that none says something older.
+    /// Puts a floor into the best store that works, and takes it from all the others, so that none says something
+    /// older.
     /// - Throws: ``ShareFailure`` when none took it; the older floor is then still there.
     package func set(_ content: [UInt8], in place: FloorPlace) throws(ShareFailure) {
         var why: ShareFailure?
@@ -141,8 +142,8 @@ extension ShareStores: FloorStore {
     }
 
     /// Takes a floor from every store.
-    /// - Throws: ``ShareFailure`` of the first store that cannot be asked now, with nothing removed; of the first that failed, after
-    ///   all were asked.
+    /// - Throws: ``ShareFailure`` of the first store that cannot be asked now, with nothing removed; of the first that
+    ///   failed, after all were asked.
     package func remove(_ place: FloorPlace) throws(ShareFailure) {
         for store in floorStores {
             do throws(ShareFailure) { _ = try store.content(of: place) } catch {

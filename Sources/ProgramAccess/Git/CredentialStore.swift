@@ -6,7 +6,8 @@ internal import VaultFormat
 package import VaultStorage
 internal import SystemCalls
 
-/// Passwords of servers, as git's credential helpers keep them: one login for each account, under its address, in one collection.
+/// Passwords of servers, as git's credential helpers keep them: one login for each account, under its address, in one
+/// collection.
 package struct CredentialStore: Sendable {
     /// Where they are unless another collection is named.
     package static let defaultCollection = "git"
@@ -26,10 +27,10 @@ package struct CredentialStore: Sendable {
 
     /// The lines that answer a question: user, password, and what else was stored with it. Empty where nothing answers.
     ///
-    /// The longest path wins, then what was changed last. What has expired is not an answer, and neither is what a program stored over
-    /// the session bus: it is not what git or the user put there.
+    /// The longest path wins, then what was changed last. What has expired is not an answer, and neither is what a
+    /// program stored over the session bus: it is not what git or the user put there.
     /// - Parameter check: Looks at an item, its name and collection before it is the answer.
-    /// - Throws: What reading items and `check` throw; `invalidItem` for a question that is none.
+    /// - Throws: What reading items and `check` throw; `invalidItem` for an invalid question.
     package func get(
         _ question: RawSpan,
         _ check: (borrowing Item, _ name: String, _ collection: String) throws(VaultError) -> Void = { _, _, _ in }
@@ -54,10 +55,11 @@ package struct CredentialStore: Sendable {
         return try empty()
     }
 
-    /// Keeps a password; what was there for this account is changed. Incomplete attributes are ignored, as git asks for, and so are
-    /// those with a path that no account can have (``ProgramProtocols/CredentialAddress/leadsElsewhere``).
-    /// - Throws: As ``get(_:)``, and what storing throws; `invalidItem` where a program has stored an item of this name over the
-    ///   session bus, which would get the password.
+    /// Keeps a password; what was there for this account is changed. Incomplete attributes are ignored, as git asks
+    /// for, and so are those with a path that no account can have
+    /// (``ProgramProtocols/CredentialAddress/leadsElsewhere``).
+    /// - Throws: As ``get(_:)``, and what storing throws; `invalidItem` where a program has stored an item of this name
+    ///   over the session bus, which would get the password.
     package func store(_ bytes: RawSpan) throws(VaultError) {
         let attributes = try attributes(bytes)
         guard let address = attributes.address, address.user != nil, !address.leadsElsewhere,
@@ -92,9 +94,9 @@ package struct CredentialStore: Sendable {
         } catch { throw VaultError(any: error) }
     }
 
-    /// Moves what is stored for an account to the trash: for this very address, with the same path or none, or what git tries on one
-    /// repository would cost the accounts of all. Where a password is named, only one that is the same: another program may have
-    /// stored a better one.
+    /// Moves what is stored for an account to the trash: for this very address, with the same path or none, or what git
+    /// tries on one repository would cost the accounts of all. Where a password is named, only one that is the same:
+    /// another program may have stored a better one.
     /// - Parameter check: As of ``get(_:_:)``, before a password is compared: what is erased tells whether it was that.
     /// - Throws: As ``get(_:_:)``, and what the trash throws.
     package func erase(

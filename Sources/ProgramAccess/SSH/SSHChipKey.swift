@@ -5,9 +5,9 @@ internal import VaultCore
 internal import VaultFormat
 internal import VaultStorage
 
-/// A P-256 key that was made in this machine's TPM and never leaves it, as an item keeps it: in the field `TPM key`, version, compressed
-/// point, authorisation, and the object that only that TPM can use. Without the vault nobody has the authorisation, and without the TPM
-/// nobody has the key.
+/// A P-256 key that was made in this machine's TPM and never leaves it, as an item keeps it: in the field `TPM key`,
+/// version, compressed point, authorisation, and the object that only that TPM can use. Without the vault nobody has
+/// the authorisation, and without the TPM nobody has the key.
 struct SSHChipKey: ~Copyable {
     static let label = "TPM key"
     private static let version: UInt8 = 1

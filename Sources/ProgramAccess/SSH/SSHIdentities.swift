@@ -5,8 +5,9 @@ internal import VaultCore
 internal import VaultFormat
 package import VaultStorage
 
-/// The keys of SSH that are in items: of kind ``VaultFormat/ItemKind/sshKey``, with OpenSSH's text of the private key in the field
-/// `private key`, without a passphrase: the vault encrypts it; or with a key in the TPM in the field `TPM key`.
+/// The keys of SSH that are in items: of kind ``VaultFormat/ItemKind/sshKey``, with OpenSSH's text of the private key
+/// in the field `private key`, without a passphrase: the vault encrypts it; or with a key in the TPM in the field
+/// `TPM key`.
 package struct SSHIdentities: Sendable {
     package static let privateLabel = "private key"
     package static let publicLabel = "public key"
@@ -25,7 +26,8 @@ package struct SSHIdentities: Sendable {
     }
 
     /// All keys that can be read, by name; items that hold no key of a kind that is kept are left out.
-    /// - Parameter forwarded: Whether a host asks that the agent was handed on to: keys with the tag `no-forwarding` are not for it.
+    /// - Parameter forwarded: Whether a host asks that the agent was handed on to: keys with the tag `no-forwarding`
+    ///   are not for it.
     /// - Throws: What a search throws.
     package func offer(forwarded: Bool) throws(VaultError) -> Offer {
         var offer = Offer()
@@ -41,7 +43,8 @@ package struct SSHIdentities: Sendable {
     }
 
     /// The key that signs for a public key, nil where no item has it.
-    /// - Parameter look: Is told each item that has the key, with that item's name and collection: what one of them says of its key holds.
+    /// - Parameter look: Is told each item that has the key, with that item's name and collection: what one of them
+    ///   says of its key holds.
     /// - Throws: As ``offer(forwarded:)``, and what `look` throws; `notAllowed` for a key that stays on this machine.
     package func key(
         _ blob: [UInt8], forwarded: Bool,

@@ -6,7 +6,8 @@ internal import VaultCore
 internal import VaultFormat
 package import VaultStorage
 
-/// A private key of SSH that can sign. Its seed or scalar, or what a chip wants to hear before it signs, is in locked memory and goes with it.
+/// A private key of SSH that can sign. Its seed or scalar, or what a chip wants to hear before it signs, is in locked
+/// memory and goes with it.
 package final class SSHKey: Sendable {
     package let kind: SSHKeyKind
     /// The public key as SSH writes it.
@@ -18,8 +19,8 @@ package final class SSHKey: Sendable {
     /// Whether it signs in a chip, which takes long.
     package var isInChip: Bool { inChip != nil }
 
-    /// Takes a key out of the bytes that it was found in, and makes sure that its halves belong together: a signature under another
-    /// public key would give the private one away.
+    /// Takes a key out of the bytes that it was found in, and makes sure that its halves belong together: a signature
+    /// under another public key would give the private one away.
     /// - Throws: `invalidItem`; `outOfMemory`.
     package init(
         _ layout: SSHPrivateLayout, in bytes: RawSpan, comment: String? = nil, lifetime: SecretLifetime = .transient

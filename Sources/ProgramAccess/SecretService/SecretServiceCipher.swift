@@ -1,8 +1,8 @@
 internal import Cryptography
 package import SecretMemory
 
-/// How values travel in one session of the Secret Service: as they are, or encrypted with a key that both sides agreed on (Secret
-/// Service API 0.2, "Transfer of Secrets").
+/// How values travel in one session of the Secret Service: as they are, or encrypted with a key that both sides agreed
+/// on (Secret Service API 0.2, "Transfer of Secrets").
 package final class SecretServiceCipher: Sendable {
     package static let plain = "plain"
     package static let agreed = "dh-ietf1024-sha256-aes128-cbc-pkcs7"
@@ -19,7 +19,7 @@ package final class SecretServiceCipher: Sendable {
 
     /// Agrees on a key.
     /// - Parameter peer: The client's public number.
-    /// - Returns: The cipher and our public number; nil for a number that is none, and without memory.
+    /// - Returns: The cipher and our public number; nil for an invalid number, and without memory.
     package static func agree(with peer: RawSpan) -> (cipher: SecretServiceCipher, publicNumber: [UInt8])? {
         guard let offer = Offer.make(), let cipher = offer.agree(with: peer) else { return nil }
         return (cipher, offer.publicNumber)
@@ -38,7 +38,7 @@ package final class SecretServiceCipher: Sendable {
             do { return Offer(try DiffieHellman1024.Offer.make()) } catch { return nil }
         }
 
-        /// Nil for a number that is none, and without memory.
+        /// Nil for an invalid number, and without memory.
         package borrowing func agree(with peer: RawSpan) -> SecretServiceCipher? {
             let none: [UInt8] = []
             do {

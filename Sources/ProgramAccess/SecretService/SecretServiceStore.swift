@@ -6,8 +6,8 @@ internal import VaultFormat
 package import VaultStorage
 internal import SystemCalls
 
-/// What programs store through the Secret Service: items with the tag `secret-service`, the secret in the field `password` and what
-/// they are found by in the field `attributes`. Items without the tag are not shown there.
+/// What programs store through the Secret Service: items with the tag `secret-service`, the secret in the field
+/// `password` and what they are found by in the field `attributes`. Items without the tag are not shown there.
 package struct SecretServiceStore: Sendable {
     package static let tag = Item.secretServiceTag
     package static let attributesLabel = "attributes"

@@ -1,4 +1,5 @@
-/// A server and an account on it, as the name of the record that has its password: `https://ada@example.org:8080/team/repository`.
+/// A server and an account on it, as the name of the record that has its password:
+/// `https://ada@example.org:8080/team/repository`.
 package struct CredentialAddress: Sendable, Hashable {
     package let scheme: String
     /// With the port, where git names one.
@@ -58,10 +59,12 @@ package struct CredentialAddress: Sendable, Hashable {
         return "\(scheme)://\(account)\(host)\(tail)"
     }
 
-    /// How well what is stored under this address answers a question: the longer the path, the better. Nil where it does not.
+    /// How well what is stored under this address answers a question: the longer the path, the better. Nil where it
+    /// does not.
     ///
-    /// What is stored without a path is for every path; with one, for it and what lies below. A question for one user is not
-    /// answered with another's password, and one with a path that leads elsewhere (``leadsElsewhere``) not with a path's.
+    /// What is stored without a path is for every path; with one, for it and what lies below. A question for one user
+    /// is not answered with another's password, and one with a path that leads elsewhere (``leadsElsewhere``) not with
+    /// a path's.
     package func rank(for wanted: CredentialAddress) -> Int? {
         guard isSameServer(as: wanted), wanted.user == nil || CredentialAddress.isSame(user, wanted.user) else {
             return nil
@@ -73,16 +76,16 @@ package struct CredentialAddress: Sendable, Hashable {
         return rest.isEmpty || rest.first == UInt8(ascii: "/") ? path.utf8.count : nil
     }
 
-    /// Whether what is stored under this address is what a question names, no more: the same path or none, and the user where it
-    /// names one.
+    /// Whether what is stored under this address is what a question names, no more: the same path or none, and the user
+    /// where it names one.
     package func isNamed(by question: CredentialAddress) -> Bool {
         isSameServer(as: question) && CredentialAddress.isSame(path, question.path)
             && (question.user == nil || CredentialAddress.isSame(user, question.user))
     }
 
-    /// Whether a server may take the path for another one than it looks like: a segment is empty, `.` or `..` (also before a
-    /// semicolon), or has a backslash or a control character, as it stands or once the escapes in it are resolved, however
-    /// often and in whatever case. No account of a path is stored or found under such a one.
+    /// Whether a server may take the path for another one than it looks like: a segment is empty, `.` or `..` (also
+    /// before a semicolon), or has a backslash or a control character, as it stands or once the escapes in it are
+    /// resolved, however often and in whatever case. No account of a path is stored or found under such a one.
     package var leadsElsewhere: Bool {
         guard var bytes = path.map({ Array($0.utf8) }) else { return false }
         while true {
@@ -141,7 +144,7 @@ package struct CredentialAddress: Sendable, Hashable {
         }
     }
 
-    /// Nil for an escape that is none, and for what is not UTF-8.
+    /// Nil for an invalid escape, and for what is not UTF-8.
     private static func unescaped(_ text: ArraySlice<UInt8>) -> String? {
         let bytes = resolved(text)
         // Each escape that is one made three bytes one; what is left of the others is a percent sign.
@@ -150,7 +153,7 @@ package struct CredentialAddress: Sendable, Hashable {
         return String(validating: bytes, as: UTF8.self)
     }
 
-    /// Escapes as the bytes that they stand for; those that are none stay.
+    /// Escapes as the bytes that they stand for; invalid ones stay.
     private static func resolved(_ text: ArraySlice<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
         var rest = text

@@ -1,7 +1,8 @@
-/// What git tells a credential helper (git-credential(1), INPUT/OUTPUT FORMAT): lines `key=value` up to an empty line or the end.
+/// What git tells a credential helper (git-credential(1), INPUT/OUTPUT FORMAT): lines `key=value` up to an empty line
+/// or the end.
 ///
-/// Secrets are named by where they lie. Keys that this program does not know are left out, as git asks of helpers; so are those of
-/// versions of git that are newer. Of a key that comes twice the later one counts, as in git.
+/// Secrets are named by where they lie. Keys that this program does not know are left out, as git asks of helpers; so
+/// are those of versions of git that are newer. Of a key that comes twice the later one counts, as in git.
 package struct CredentialAttributes: Sendable, Hashable {
     /// Bytes of all lines, at most.
     package static let longest = 61_440

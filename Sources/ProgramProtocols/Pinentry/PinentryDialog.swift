@@ -1,8 +1,9 @@
-/// One question to a pinentry program, in the part of the Assuan protocol that it needs: options, texts and CONFIRM. A value without any
-/// effect: it is given bytes and says what to send.
+/// One question to a pinentry program, in the part of the Assuan protocol that it needs: options, texts and CONFIRM. A
+/// value without any effect: it is given bytes and says what to send.
 ///
-/// Only an `OK` to CONFIRM allows anything. What the program says unasked, too long, or in another order ends the conversation. Before CONFIRM
-/// it is told a command that none knows: a program that says OK to everything, without reading, has not shown the question to anybody.
+/// Only an `OK` to CONFIRM allows anything. What the program says unasked, too long, or in another order ends the
+/// conversation. Before CONFIRM it is told a command that none knows: a program that says OK to everything, without
+/// reading, has not shown the question to anybody.
 package struct PinentryDialog: Sendable, Hashable {
     /// What to do next.
     package enum Step: Sendable, Hashable {
@@ -178,7 +179,8 @@ package struct PinentryDialog: Sendable, Hashable {
         return UInt64(String(decoding: digits, as: UTF8.self)).map(outcome) ?? .hostile
     }
 
-    /// A text as an argument: what would end the line, or begins an escape, is escaped. It is cut where the line would be too long.
+    /// A text as an argument: what would end the line, or begins an escape, is escaped. It is cut where the line would
+    /// be too long.
     private static func escaped(_ text: String) -> [UInt8] {
         var bytes: [UInt8] = []
         for character in text.unicodeScalars {

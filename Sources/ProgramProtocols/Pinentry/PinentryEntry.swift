@@ -1,4 +1,5 @@
-/// The answer to GETPIN, which has a secret in it: the bytes stay where they were read to, and this only says where in them it is.
+/// The answer to GETPIN, which has a secret in it: the bytes stay where they were read to, and this only says where in
+/// them it is.
 package enum PinentryEntry: Sendable, Hashable {
     /// The program has not said all of it.
     case wait

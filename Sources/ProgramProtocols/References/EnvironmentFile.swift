@@ -1,8 +1,8 @@
 package import VaultFormat
 
-/// The variables of a `.env` file: one `NAME=value` in a line. A value may be in single or double quotation marks, in which
-/// everything stands for itself; without them, blanks around it are left out. `export` before the name, empty lines, and lines
-/// that begin with `#` mean nothing. There are no escapes and nothing is expanded.
+/// The variables of a `.env` file: one `NAME=value` in a line. A value may be in single or double quotation marks, in
+/// which everything stands for itself; without them, blanks around it are left out. `export` before the name, empty
+/// lines, and lines that begin with `#` mean nothing. There are no escapes and nothing is expanded.
 package enum EnvironmentFile {
     /// What a variable gets.
     package enum Value: Sendable, Hashable {

@@ -2,8 +2,8 @@ package import VaultFormat
 
 /// Where the insertions of a template are. The text stays with the caller.
 ///
-/// An insertion is `{{`, blanks or none, a reference, blanks or none, and `}}`, all in one line. `{{` before anything else is text
-/// like any other, so that templates of other programs go through.
+/// An insertion is `{{`, blanks or none, a reference, blanks or none, and `}}`, all in one line. `{{` before anything
+/// else is text like any other, so that templates of other programs go through.
 package struct Template: Sendable, Hashable {
     /// A part of the text.
     package enum Part: Sendable, Hashable {
@@ -62,7 +62,7 @@ package struct Template: Sendable, Hashable {
         return SecretReference.begins(bytes.extracting(start..<bytes.byteCount)) ? start : nil
     }
 
-    /// The reference, and where the text goes on.
+    /// The reference, and where the text continues.
     private static func insertion(
         _ bytes: RawSpan, from start: Int, _ line: Int
     ) throws(ProgramProtocolError) -> (Range<Int>, Int) {

@@ -1,5 +1,5 @@
-/// What an SSH program asks of an agent (draft-miller-ssh-agent; OpenSSH, PROTOCOL.agent). Strings are named by where they lie in the
-/// message; nothing of a private key is copied.
+/// What an SSH program asks of an agent (draft-miller-ssh-agent; OpenSSH, PROTOCOL.agent). Strings are named by where
+/// they lie in the message; nothing of a private key is copied.
 package enum SSHAgentRequest: Sendable, Hashable {
     /// Tell the public keys.
     case identities

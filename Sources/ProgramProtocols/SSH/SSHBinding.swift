@@ -1,5 +1,5 @@
-/// What ssh says about a connection to the agent: that it is for this session with this host, which has signed the session
-/// (OpenSSH, PROTOCOL.agent, `session-bind@openssh.com`). Parts are named by where they lie in the message.
+/// What ssh says about a connection to the agent: that it is for this session with this host, which has signed the
+/// session (OpenSSH, PROTOCOL.agent, `session-bind@openssh.com`). Parts are named by where they lie in the message.
 package struct SSHBinding: Sendable, Hashable {
     package let host: Range<Int>
     package let session: Range<Int>

@@ -3,7 +3,8 @@
 package struct SSHDestination: Sendable, Hashable {
     /// Public keys of the host that the hop begins at; nil where it is this machine.
     package let from: Set<[UInt8]>?
-    /// Public keys of the host that it leads to. An authority that signs host keys is no key of a host, so it is not in here.
+    /// Public keys of the host that it leads to. An authority that signs host keys is no key of a host, so it is not in
+    /// here.
     package let to: Set<[UInt8]>
     /// A pattern of the user's name there, with `*` and `?`; empty for every user.
     package let user: [UInt8]

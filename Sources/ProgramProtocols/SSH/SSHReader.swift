@@ -1,5 +1,5 @@
-/// A place in what SSH programs send (RFC 4251, section 5): big-endian numbers, and strings behind their 32-bit length. Every read is
-/// bounds-checked; strings are named by where they lie.
+/// A place in what SSH programs send (RFC 4251, section 5): big-endian numbers, and strings behind their 32-bit length.
+/// Every read is bounds-checked; strings are named by where they lie.
 struct SSHReader {
     private var position: Int
     private let end: Int

@@ -1,5 +1,5 @@
-/// The hosts that a connection to the agent leads through, each proved by its signature, and what a key that is for certain hosts may
-/// do there. A value without any effect.
+/// The hosts that a connection to the agent leads through, each proved by its signature, and what a key that is for
+/// certain hosts may do there. A value without any effect.
 package struct SSHSessions: Sendable {
     /// One step: a session with a host.
     package struct Session: Sendable, Hashable {

@@ -1,5 +1,6 @@
-/// What programs find an item of the Secret Service by: names with values, which are no secrets (Secret Service API 0.2, "Lookup
-/// Attributes"). Stored as the text of one field, `name=value` in each line, sorted, with `%xx` for what cannot stand in it.
+/// What programs find an item of the Secret Service by: names with values, which are no secrets (Secret Service API
+/// 0.2, "Lookup Attributes"). Stored as the text of one field, `name=value` in each line, sorted, with `%xx` for what
+/// cannot stand in it.
 package struct SecretServiceAttributes: Sendable, Hashable {
     /// Attributes, at most.
     package static let most = 64

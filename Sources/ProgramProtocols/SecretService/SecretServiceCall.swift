@@ -1,5 +1,5 @@
-/// A call of the Secret Service: which there are, on which objects, with which types (Secret Service API 0.2, chapter 4). What is not
-/// exactly one of these is refused before anything of it is read.
+/// A call of the Secret Service: which there are, on which objects, with which types (Secret Service API 0.2, chapter
+/// 4). What is not exactly one of these is refused before anything of it is read.
 package enum SecretServiceCall: String, Sendable, CaseIterable {
     case openSession = "Service.OpenSession"
     case createCollection = "Service.CreateCollection"

@@ -1,7 +1,8 @@
 internal import VaultFormat
 
-/// An object of the Secret Service and its path on the bus (Secret Service API 0.2, chapter 3). The path has the names in it, so nothing
-/// has to be kept for a client: letters and digits stand for themselves, every other byte is `_` and two digits in lower case.
+/// An object of the Secret Service and its path on the bus (Secret Service API 0.2, chapter 3). The path has the names
+/// in it, so nothing has to be kept for a client: letters and digits stand for themselves, every other byte is `_` and
+/// two digits in lower case.
 package enum SecretServicePath: Sendable, Hashable {
     case service
     case collection(String)

@@ -1,5 +1,5 @@
-/// The prompts of the Secret Service: each is one client's, and no other client can have it shown or end it (Secret Service API 0.2,
-/// "Prompts"). A value without any effect.
+/// The prompts of the Secret Service: each is one client's, and no other client can have it shown or end it (Secret
+/// Service API 0.2, "Prompts"). A value without any effect.
 package struct SecretServicePrompts: Sendable {
     /// Prompts at once, and of one client.
     package static let most = 16, mostOfClient = 4
@@ -36,8 +36,8 @@ package struct SecretServicePrompts: Sendable {
 
     package subscript(number: UInt64) -> Prompt? { prompts[number] }
 
-    /// The one that makes room for another when there are as many as there may be: the oldest that its client has not had shown. Nil where
-    /// there is room.
+    /// The one that makes room for another when there are as many as there may be: the oldest that its client has not
+    /// had shown. Nil where there is room.
     package var superfluous: UInt64? {
         guard prompts.count >= SecretServicePrompts.most else { return nil }
         return prompts.filter { !$0.value.isShown }.keys.min()

@@ -1,7 +1,8 @@
-/// The sessions of the Secret Service: each is one client's, and no other client can use it or end it. A value without any effect.
+/// The sessions of the Secret Service: each is one client's, and no other client can use it or end it. A value without
+/// any effect.
 ///
-/// Where there are as many as there may be, one of the client with the most makes room, the one that was not used for the longest: a client that
-/// keeps many cannot keep others out.
+/// Where there are as many as there may be, one of the client with the most makes room, the one that was not used for
+/// the longest: a client that keeps many cannot keep others out.
 package struct SecretServiceSessions<Key> {
     /// Sessions at once, and of one client.
     package static var most: Int { 64 }

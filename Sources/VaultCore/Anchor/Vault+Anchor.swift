@@ -27,8 +27,9 @@ extension Vault {
         }
     }
 
-    /// Has the generation of a header held that is about to be written, and that is the first one anchored for this home.
-    /// First the store: a header that says it is anchored and is not would need the phrase. It is noted before that.
+    /// Has the generation of a header held that is about to be written, and that is the first one anchored for this
+    /// home. First the store: a header that says it is anchored and is not would need the phrase. It is noted before
+    /// that.
     func holdAnchor(
         of header: Header, after attempt: borrowing BurnedAttempt, noting keys: [NoteKey]
     ) throws(VaultError) {
@@ -62,8 +63,9 @@ extension Vault {
         }
     }
 
-    /// Makes the key store know of a burned attempt, before the header is known to be genuine: only where the store holds
-    /// something for a home whose wipe key lies here. A copy without one, or a folder that names another vault, writes nothing.
+    /// Makes the key store know of a burned attempt, before the header is known to be genuine: only where the store
+    /// holds something for a home whose wipe key lies here. A copy without one, or a folder that names another vault,
+    /// writes nothing.
     func advanceAnchor(_ header: Header, ledger: UInt64) throws(VaultError) {
         guard header.flags.contains(.generationAnchored) else { return }
         guard let anchor = settings.anchor else { throw .noAnchor }

@@ -65,7 +65,8 @@ enum HeaderFile {
         }
     }
 
-    /// Writes the first header of a vault that is being made, which gets its name at the end (``VaultCreation/finish()``).
+    /// Writes the first header of a vault that is being made, which gets its name at the end
+    /// (``VaultCreation/finish()``).
     static func create(_ header: Header, in home: HomeDirectory) throws(VaultError) {
         guard let file = try home.openFile(part, O_RDWR | O_CREAT | O_EXCL) else { throw missing(home) }
         let copy = try format(name, header.encoded(checksum: checksum))

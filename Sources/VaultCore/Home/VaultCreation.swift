@@ -3,9 +3,9 @@ internal import VaultLog
 internal import VaultStorage
 internal import SystemCalls
 
-/// Prepares a folder for a new home. The header gets its name last, once everything is on the disk: from then on the folder is
-/// a vault. A marker without a header is a creation that was cut short, which can be started over; beside a header it means
-/// nothing, so that no one who lays one there makes anything of a vault go away.
+/// Prepares a folder for a new home. The header gets its name last, once everything is on the disk: from then on the
+/// folder is a vault. A marker without a header is a creation that was cut short, which can be started over; beside a
+/// header it means nothing, so that no one who lays one there makes anything of a vault go away.
 struct VaultCreation: ~Copyable {
     static let marker = ".creating"
     /// What a creation may have left behind. The header's own name is not among them.
@@ -21,7 +21,8 @@ struct VaultCreation: ~Copyable {
 
     /// - Throws: `exists` when the folder holds anything but an unfinished creation; nothing is touched then. `wiped`
     ///   when it held a vault whose destruction had to be finished first; the folder is free the next time.
-    /// - Parameter sweep: Takes away what an unfinished creation left outside of the folder, before the folder is emptied.
+    /// - Parameter sweep: Takes away what an unfinished creation left outside of the folder, before the folder is
+    ///   emptied.
     init(
         at path: String, sweeping sweep: (HomeDirectory) throws(VaultError) -> Void = { _ in }
     ) throws(VaultError) {
@@ -95,8 +96,8 @@ struct VaultCreation: ~Copyable {
         VaultError(.busy, "another process is creating a vault at \(home.path)")
     }
 
-    /// Makes the new home durable and gives the header its name: from now on it is a vault. What goes wrong with the marker
-    /// after that is made up for by the first start.
+    /// Makes the new home durable and gives the header its name: from now on it is a vault. What goes wrong with the
+    /// marker after that is done at the first start.
     func finish() throws(VaultError) {
         try home.synchronize(FileStore.folder)
         try home.synchronize()

@@ -28,8 +28,8 @@ extension Vault {
         return unsafe constantTimeEquals(mark.span.bytes, stored.span.bytes)
     }
 
-    /// Whether a phrase is this vault's. Opens nothing and writes nothing; 256 bits cannot be guessed, so it may be asked
-    /// freely.
+    /// Whether a phrase is this vault's. Opens nothing and writes nothing; 256 bits cannot be guessed, so it may be
+    /// asked freely.
     package func isVaultPhrase(_ phrase: borrowing RecoveryPhrase) -> Bool {
         guard let header = try? HeaderFile.read(in: home), let slot = header.recoverySlot,
             let factor = try? SlotKey.expand(phrase, vault: header.vault),
@@ -120,7 +120,8 @@ extension Vault {
     }
 }
 
-/// A record of ours in the protected compartment: locked with the vault, moved to new keys, backed up and wiped with it.
+/// A record of ours in the protected compartment: locked with the vault, moved to new keys, backed up and wiped with
+/// it.
 package struct ReservedRecord: Sendable {
     fileprivate let vault: Vault
     fileprivate let collection: String

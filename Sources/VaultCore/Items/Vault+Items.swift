@@ -3,12 +3,12 @@ package import VaultFormat
 package import VaultStorage
 internal import SystemCalls
 
-// Items beside the plain values (items.md 1). What their bytes mean is not this module's: it keeps them apart from values, which
-// an app stores, and lends them.
+// Items beside the plain values (items.md 1). What their bytes mean is not this module's: it keeps them apart from
+// values, which an app stores, and lends them.
 extension Vault {
     /// Lends a record's content from locked memory for the time of the closure, and says whether it is an item.
-    /// - Throws: `locked`, `assuranceTooLow`, `reservedCollection`, `recordNotFound`, `damaged`, `tooLarge` for a value stored
-    ///   as a file, `unconfirmed` for an item of the inbox, and what `body` throws.
+    /// - Throws: `locked`, `assuranceTooLow`, `reservedCollection`, `recordNotFound`, `damaged`, `tooLarge` for a value
+    ///   stored as a file, `unconfirmed` for an item of the inbox, and what `body` throws.
     package func withContent<R: ~Copyable>(
         of name: String, in collection: String, _ body: (RecordFields, RawSpan) throws -> R
     ) throws -> R {
@@ -71,8 +71,8 @@ extension RecordDraft {
 
 extension WriteSession {
     /// Gives a record another name, as part of the transaction. Content, form and time of creation stay.
-    /// - Throws: `recordNotFound`, `recordExists` unless `replacing`, `invalidName`, `unconfirmed`, `assuranceTooLow`, `busy` for
-    ///   a file whose keys are being changed.
+    /// - Throws: `recordNotFound`, `recordExists` unless `replacing`, `invalidName`, `unconfirmed`, `assuranceTooLow`,
+    ///   `busy` for a file whose keys are being changed.
     package mutating func rename(
         _ name: String, in collection: String, to newName: String, in newCollection: String, replacing: Bool
     ) throws(VaultError) {
@@ -122,8 +122,8 @@ extension WriteSession {
 }
 
 extension Vault {
-    /// Lends every record that this unlock reaches, in no order, those in the trash included; the device's own and those of the
-    /// inbox are left out. The content is empty where it is in a file.
+    /// Lends every record that this unlock reaches, in no order, those in the trash included; the device's own and
+    /// those of the inbox are left out. The content is empty where it is in a file.
     /// - Parameter holder: Told to drop what it made of them when the vault is locked.
     /// - Returns: The number of the last change of the vault that was seen.
     /// - Throws: `locked`, `damaged` when a record cannot be read, and what `body` throws.

@@ -29,13 +29,13 @@ final class NoteKey: Sendable {
     }
 }
 
-/// What lies in hardware and key stores while the header changes from one to another, or while the vault is destroyed: a
-/// process that is killed in between leaves it to the next one, which lets go of all that the header does not name.
+/// What lies in hardware and key stores while the header changes from one to another, or while the vault is destroyed:
+/// a process that is killed in between leaves it to the next one, which lets go of all that the header does not name.
 ///
 /// The file is no secret and opens nothing. It is written before the hardware has anything, and replaced as a whole. At
-/// an unlock it counts only where its tag is of the present master key; a wipe, which has no such key, reads it as it is. In
-/// both it says no more than where to look: what is found there goes only if it shows in itself that it was made for the
-/// home whose wipe key lies here.
+/// an unlock it counts only where its tag is of the present master key; a wipe, which has no such key, reads it as it
+/// is. In both it says no more than where to look: what is found there goes only if it shows in itself that it was made
+/// for the home whose wipe key lies here.
 struct HardwareNote: Sendable, Hashable {
     /// Shares in a chip that counts attempts.
     var shares: [HardwareObject] = []
@@ -67,8 +67,8 @@ struct HardwareNote: Sendable, Hashable {
         }
     }
 
-    /// What follows from the revocable shares in it, once the header is known to be genuine: those of the side that the header
-    /// is not on are owed to their stores from then on.
+    /// What follows from the revocable shares in it, once the header is known to be genuine: those of the side that the
+    /// header is not on are owed to their stores from then on.
     /// - Returns: The change of the level that the note shows to have been made.
     mutating func settle(_ header: Header) -> PendingNote.Move? {
         let named = header.shareItems
@@ -146,8 +146,8 @@ struct HardwareNote: Sendable, Hashable {
         return (HardwareNote(parsed.note), { key in Side(parsed.tags.map { key.isValid($0, for: parsed.covered) }) })
     }
 
-    /// What this vault noted; nil where there is nothing. A note that was not written with one of these keys names nothing
-    /// that is let go of: it is put aside.
+    /// What this vault noted; nil where there is nothing. A note that was not written with one of these keys names
+    /// nothing that is let go of: it is put aside.
     /// - Throws: What reading can throw: it is not known then what is noted, and no other note may take its place.
     static func genuine(in home: HomeDirectory, _ keys: [NoteKey]) throws(VaultError) -> HardwareNote? {
         guard let stored = try stored(in: home) else { return nil }
@@ -160,7 +160,8 @@ struct HardwareNote: Sendable, Hashable {
         return nil
     }
 
-    /// Adds to what is noted; what was noted before a change of the master key is noted under both. Durable when it returns.
+    /// Adds to what is noted; what was noted before a change of the master key is noted under both. Durable when it
+    /// returns.
     /// - Parameter keys: Of the master keys that the header before and the one after are under.
     static func add(_ more: HardwareNote, in home: HomeDirectory, _ keys: [NoteKey]) throws(VaultError) {
         let present = try genuine(in: home, keys)

@@ -83,7 +83,8 @@ struct Keybag: ~Copyable, Sendable {
     /// Epochs that have a key for what is sealed to the vault while it is locked, newest first.
     var inboxEpochs: [UInt32] { epochs(of: .inbox) }
 
-    /// Epochs that have a key for the security log, newest first: the present one's, and those of segments that are kept.
+    /// Epochs that have a key for the security log, newest first: the present one's, and those of segments that are
+    /// kept.
     var logEpochs: [UInt32] { epochs(of: .log) }
 
     /// Epochs that have a key of a kind, newest first.

@@ -3,8 +3,9 @@ internal import SecretMemory
 internal import VaultFormat
 internal import VaultStorage
 
-/// What the master key is used for: keys derived from it, of which one authenticates the header, one wraps the keybag, and
-/// one tells this vault's notes of what lies in hardware from others. They are kept while the vault is unlocked, the master key itself only while slots are made.
+/// What the master key is used for: keys derived from it, of which one authenticates the header, one wraps the keybag,
+/// and one tells this vault's notes of what lies in hardware from others. They are kept while the vault is unlocked,
+/// the master key itself only while slots are made.
 struct HeaderKeys: ~Copyable, Sendable {
     private let macKey: SecretBytes
     private let keybagKey: SecretBytes

@@ -9,16 +9,16 @@ struct SlotKey: ~Copyable {
     private let wrappingKey: SecretBytes
     private let commitment: SecretBytes
 
-    /// Whatever came of it: what was typed, and what was made of it, is gone from this thread.
+    /// Wipes what was typed, and everything derived from it, from this thread's stack and registers.
     deinit { WorkingMemory.wipeAll() }
 
-    /// Stretches a passcode in its composed form (``ComposedForm``) with the slot's costs. Takes about as long as the vault was
-    /// calibrated to.
+    /// Stretches a passcode in its composed form (``ComposedForm``) with the slot's costs. Takes about as long as the
+    /// vault was calibrated to.
     static func stretch(_ passcode: borrowing SecretBytes, for slot: Slot) throws(VaultError) -> SecretBytes {
         try ComposedForm.with(passcode) { passcode throws(VaultError) in try derive(passcode, slot) }
     }
 
-    /// The same with the bytes as they were typed, as slots of before the composed form are made of.
+    /// The same with the bytes as they were typed, as slots made before the composed form are made of.
     /// - Returns: Nil where that is the composed form.
     static func stretch(asTyped passcode: borrowing SecretBytes, for slot: Slot) throws(VaultError) -> SecretBytes? {
         switch try ComposedForm.of(passcode) {

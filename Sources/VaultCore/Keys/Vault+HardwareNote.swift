@@ -58,8 +58,8 @@ extension Vault {
         if !locked.isUncertain { sweepHardware(locked.header, after: failed, of: owner, key) }
     }
 
-    /// Lets go of what is noted and not named by the header, which is genuine and which the caller holds. What cannot be
-    /// let go of now stays noted; what was not made for this home is left to its own, and noted no longer.
+    /// Lets go of what is noted and not named by the header, which is genuine and which the caller holds. What cannot
+    /// be let go of now stays noted; what was not made for this home is left to its own, and noted no longer.
     /// - Parameters:
     ///   - failed: A header that could not be written, perhaps because nothing could be.
     ///   - owner: The home's identity as found before the change: what is in the folder now may have been planted.

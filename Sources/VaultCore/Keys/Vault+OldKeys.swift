@@ -10,8 +10,8 @@ struct KeysInUse {
     let identity: Set<UInt32>
 }
 
-// What a rekey leaves for a while: a log key until its segment has rotated away, an identity key until the device's keys were
-// made anew. Each is forgotten by a write of the header.
+// What a rekey leaves for a while: a log key until its segment has rotated away, an identity key until the device's
+// keys were made anew. Each is forgotten by a write of the header.
 extension Vault {
     /// Writes the header with a keybag that has forgotten what nothing is under.
     /// - Returns: The keys that are left.
@@ -31,8 +31,8 @@ extension Vault {
         return try write(keybag, in: &locked, keys)
     }
 
-    /// Notes in the keybag that the log is under the newest key, so that an older log which is put back later is not taken
-    /// for one that has yet to come to it.
+    /// Notes in the keybag that the log is under the newest key, so that an older log which is put back later is not
+    /// taken for one that has yet to come to it.
     /// - Parameter keys: Of the header that is there.
     /// - Returns: The keys with that note.
     func noteLogReached(
@@ -49,8 +49,8 @@ extension Vault {
     ) throws(VaultError) -> UnlockedKeys {
         var header = locked.header
         let standing = standing(of: header, [keys.headerKeys.noteKey])
-        // Its generation would run away from the one that the chip holds for it: so it does where the chip does not know
-        // of the present one.
+        // Its generation would run away from the one that the chip holds for it: so it does where the chip does not
+        // know of the present one.
         guard standing != .unsettled else { throw .hardwareUnclaimed }
         if standing == .own { try followAnchor(header, ledger: 0) }
         header.sealedKeybag = try keybag.sealed(by: keys.headerKeys, vault: header.vault, epoch: header.epoch)
@@ -60,9 +60,9 @@ extension Vault {
             header: locked.header, headerKeys: keys.headerKeys.copy(), keybag: keybag, admission: keys.admission)
     }
 
-    /// After an unlock: forgets log keys whose segment has rotated away, and makes up for a rekey that was cut off before it
-    /// noted that the log has gone over. What cannot be done now is done at the next unlock. Not in a backup: opening it
-    /// must leave what its manifest says, and its log begins anew with the first unlock.
+    /// After an unlock: forgets log keys whose segment has rotated away, and completes a rekey that was cut off before
+    /// it noted that the log has gone over. What cannot be done now is done at the next unlock. Not in a backup:
+    /// opening it must leave what its manifest says, and its log begins anew with the first unlock.
     func tidyLogKeys(_ locked: inout LockedHeader) {
         guard !home.exists(BackupManifest.fileName), let vault = try? gate.enter() else { return }
         defer { gate.leave() }
@@ -73,8 +73,8 @@ extension Vault {
         } catch {}
     }
 
-    /// As ``tidyLogKeys(_:)-(LockedHeader)``, for an unlock that does not hold the header: it takes it where there is something
-    /// to do, and waits for nobody.
+    /// As ``tidyLogKeys(_:)-(LockedHeader)``, for an unlock that does not hold the header: it takes it where there is
+    /// something to do, and waits for nobody.
     func tidyLogKeys(_ keys: UnlockedKeys) {
         let mayForget = keys.epochs.count == 1 && keys.keybag.logEpochs.count > 1
         guard keys.keybag.mayLogBeOlder || mayForget, var locked = try? LockedHeader(in: home, patience: 0),
@@ -102,7 +102,7 @@ extension Vault {
         return Set(keybag.epochs(of: .identity))
     }
 
-    /// Forgets the identity's keys of before, once none of the device's keys hangs on them.
+    /// Forgets the identity's earlier keys, once none of the device's keys hangs on them.
     /// - Throws: `locked`, `keysChanged`, and what writing the header throws; nothing is lost then.
     package func forgetOldIdentityKeys() throws(VaultError) {
         var locked = try LockedHeader(in: home)

@@ -2,8 +2,8 @@ internal import VaultFormat
 
 /// A change of the slots that open a vault, step by step: pure, and the only place that has their order.
 ///
-/// Before ``Step/header`` the old way opens the vault, after it the new one. A process that is killed anywhere leaves what
-/// ``LevelRepair`` undoes or finishes at the next start.
+/// Before ``Step/header`` the old way opens the vault, after it the new one. A process that is killed anywhere leaves
+/// what ``LevelRepair`` undoes or finishes at the next start.
 struct LevelMove: Sendable, Hashable {
     /// One step; each is on the disk, or in the store, before the next one begins.
     enum Step: Sendable, Hashable, CaseIterable {
@@ -15,7 +15,7 @@ struct LevelMove: Sendable, Hashable {
         case lowerFloor
         /// One write of the header: slots, rules and keys of the new level. Both copies are read back.
         case header
-        /// The shares of before.
+        /// The earlier shares.
         case revoke
         /// The floor of the level that is there now.
         case raiseFloor

@@ -2,8 +2,8 @@ package import VaultFormat
 
 extension VaultPolicy {
     /// The rules of a vault that comes to a level: nobody is asked at ``VaultLevel/device``, the owner at
-    /// ``VaultLevel/owner``, and a secret at ``VaultLevel/secret``. The app lock is on exactly where somebody is asked. What
-    /// does not hang on the level stays.
+    /// ``VaultLevel/owner``, and a secret at ``VaultLevel/secret``. The app lock is on exactly where somebody is asked.
+    /// What does not hang on the level stays.
     /// - Parameter steps: Ways of the owner that are set up.
     package func at(_ level: VaultLevel, owner steps: Set<OwnerStep>) -> VaultPolicy {
         var policy = self
@@ -40,7 +40,8 @@ extension VaultPolicy {
 }
 
 extension Header {
-    /// As ``VaultPolicy/obstacle(at:)``, for rules that are to stand in this header: also whether somebody can open the vault.
+    /// As ``VaultPolicy/obstacle(at:)``, for rules that are to stand in this header: also whether somebody can open the
+    /// vault.
     func obstacle(to policy: VaultPolicy) -> String? {
         if let obstacle = policy.obstacle(at: level) { return obstacle }
         guard deviceSlot == nil, passcodeSlot == nil, pinSlot == nil, !ownerSlots.isEmpty else { return nil }

@@ -24,7 +24,7 @@ package struct LevelTarget: ~Copyable {
         }
     }
 
-    /// The level that comes of it.
+    /// The resulting level.
     package let level: VaultLevel
     /// From when on the share of ``VaultLevel/device`` is there.
     package var sharing = ShareAvailability.whileUnlocked
@@ -34,7 +34,7 @@ package struct LevelTarget: ~Copyable {
     package var passcode: SecretBytes?
     /// Shown or typed in this change.
     package var phrase: RecoveryPhrase?
-    /// Whether the device can ask its owner: then nobody is no proof.
+    /// Whether the device can ask its owner: then a change needs the owner's confirmation.
     package var canAskOwner = false
     /// What the user said of a folder whose own key is missing or another one; needed only there.
     package var hardware: HardwareDecision?

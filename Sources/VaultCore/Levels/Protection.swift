@@ -27,8 +27,8 @@ public struct Protection: Sendable, Hashable {
         package let way: Way
         /// `tpm`, `secretService` (the keyring), `file` or `keychain`.
         package let store: String
-        /// Whether an old copy of the vault's files opens nothing once the share was taken away. Where the store can be put
-        /// back together with the files, they open what there was before, and never what was written later.
+        /// Whether an old copy of the vault's files opens nothing once the share was taken away. Where the store can be
+        /// put back together with the files, they open what there was before, and never what was written later.
         package let isRevocable: Bool
     }
 
@@ -52,8 +52,8 @@ public struct Protection: Sendable, Hashable {
     public let level: VaultLevel
     /// What opens it, the one that asks least first.
     package let ways: [Way]
-    /// Whether it survives the loss of the device and of a passcode: there is a recovery phrase. Otherwise it is lost with
-    /// this device.
+    /// Whether it survives the loss of the device and of a passcode: there is a recovery phrase. Otherwise it is lost
+    /// with this device.
     public var isRecoverable: Bool { ways.contains(.recoveryPhrase) }
     /// Where shares rest.
     package let shares: [Share]

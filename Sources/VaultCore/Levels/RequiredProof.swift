@@ -4,7 +4,7 @@ internal import VaultFormat
 struct RequiredProof: Sendable, Hashable {
     /// What lies in the header, and what the device can do.
     struct Facts: Sendable, Hashable {
-        /// A slot that opens for nobody.
+        /// A slot that opens without asking anyone.
         var hasDevice = false
         var hasPasscode = false
         var hasPhrase = false
@@ -29,7 +29,8 @@ struct RequiredProof: Sendable, Hashable {
             ways = facts.hasPasscode ? secrets : facts.hasOwner ? secrets.union([.owner]) : secrets
             return
         }
-        // Whoever has the unlocked device could have planted a slot: what is kept beside the device's is never required.
+        // Whoever has the unlocked device could have planted a slot: what is kept beside the device's is never
+        // required.
         if facts.hasMinimum, !secrets.isEmpty {
             ways = secrets
         } else {

@@ -1,7 +1,7 @@
 internal import VaultFormat
 
-/// What an app that is started finds in its folder and its key store: whether there is a vault to open, or a place for a new
-/// one. Pure. Nothing is created where anything says that a vault was here.
+/// What an app that is started finds in its folder and its key store: whether there is a vault to open, or a place for
+/// a new one. Pure. Nothing is created where anything says that a vault was here.
 enum StartupState: Sendable, Hashable {
     /// There is a vault: open it.
     case open
@@ -11,8 +11,8 @@ enum StartupState: Sendable, Hashable {
     case createAnew
     /// A vault was destroyed here.
     case wiped
-    /// The key store knows of a vault, and the folder has none: it was moved, deleted, or belongs to an earlier installation.
-    /// Nil where what the key store knows cannot be read.
+    /// The key store knows of a vault, and the folder has none: it was moved, deleted, or belongs to an earlier
+    /// installation. Nil where what the key store knows cannot be read.
     case missing(LevelFloor?)
     /// The key store cannot be asked now, so nobody can tell whether a vault is missing.
     case unknown

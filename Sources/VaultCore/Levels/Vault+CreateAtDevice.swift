@@ -6,16 +6,17 @@ internal import VaultLog
 package import VaultStorage
 
 extension Vault {
-    /// Creates a vault that opens without asking, in a folder that does not exist or is empty: its key hangs on a share in the
-    /// best key store of this device, which is all that keeps a copy of the folder shut. No key is stretched.
+    /// Creates a vault that opens without asking, in a folder that does not exist or is empty: its key hangs on a share
+    /// in the best key store of this device, which is all that keeps a copy of the folder shut. No key is stretched.
     ///
     /// It has no recovery phrase: it is lost with this device until it is given one.
     /// - Parameters:
     ///   - path: The folder.
     ///   - sharing: From when on the share is there.
     ///   - settings: With the key stores.
-    /// - Throws: `exists`, `shareUnavailable`, `hardwareUnavailable`, `diskFull`, `readOnly`, `permissionDenied`; nothing is
-    ///   left behind then, but what a store could not be asked to take away, which the next creation in this folder does.
+    /// - Throws: `exists`, `shareUnavailable`, `hardwareUnavailable`, `diskFull`, `readOnly`, `permissionDenied`;
+    ///   nothing is left behind then, but what a store could not be asked to take away, which the next creation in this
+    ///   folder does.
     package static func createAtDevice(
         at path: String, sharing: ShareAvailability = .whileUnlocked, settings: VaultSettings
     ) throws(VaultError) {
@@ -40,15 +41,15 @@ extension Vault {
             creation.abandon()
             throw error
         }
-        // What is missing of it now is made up for when the vault is opened.
+        // What is missing of it now is done when the vault is opened.
         if let profile = settings.profile, let header = try? HeaderFile.read(in: creation.home) {
             _ = try? stores.set(header.present, of: profile)
         }
         HardwareNote.remove(in: creation.home)
     }
 
-    /// A share of a home that is being made: noted with a tag under the share itself, since there is no header yet, and one
-    /// under the master key that there will be.
+    /// A share of a home that is being made: noted with a tag under the share itself, since there is no header yet, and
+    /// one under the master key that there will be.
     private static func make(
         _ share: borrowing SecretBytes, _ rule: ShareRule, for header: Header, _ keys: borrowing HeaderKeys,
         in home: HomeDirectory, _ stores: ShareStores

@@ -60,8 +60,8 @@ extension Vault {
         } catch { throw VaultError(error) }
     }
 
-    /// Whether this is a backup, or was restored from one and not opened since with a secret: then the shares that its header
-    /// names are those of the vault that it was copied from.
+    /// Whether this is a backup, or was restored from one and not opened since with a secret: then the shares that its
+    /// header names are those of the vault that it was copied from.
     /// - Parameter header: Of the home; without shares there is nothing to tell apart.
     func isCopy(_ header: Header) -> Bool { !header.shareItems.isEmpty && isCopy }
 
@@ -74,9 +74,9 @@ extension Vault {
 }
 
 extension Vault {
-    /// A restored home was opened with a secret for the first time: the shares that its header names are the original's, and
-    /// nothing of it opens with them any more. They stay where they are. Not in a backup itself, whose files must stay as its
-    /// manifest says; it goes on being a copy.
+    /// A restored home was opened with a secret for the first time: the shares that its header names are the
+    /// original's, and nothing of it opens with them any more. They stay where they are. Not in a backup itself, whose
+    /// files must stay as its manifest says; it stays a copy.
     func dropCopiedShares(_ locked: inout LockedHeader) {
         guard !home.exists(BackupManifest.fileName), let vault = try? gate.enter() else { return }
         defer { gate.leave() }
@@ -143,9 +143,11 @@ extension SecretBytes {
 }
 
 extension Vault {
-    /// Recovery of a vault that opens without asking, whether its share is lost or not: whoever gives it a passcode wants to be
-    /// asked. It gets new keys, and the device's slot goes; a slot whose share is lost would stop every start.
-    /// - Returns: Nil for another vault, and for one whose header was changed by something else: the other way mends that.
+    /// Recovery of a vault that opens without asking, whether its share is lost or not: whoever gives it a passcode
+    /// wants to be asked. It gets new keys, and the device's slot goes; a slot whose share is lost would stop every
+    /// start.
+    /// - Returns: Nil for another vault, and for one whose header was changed by something else: the other way mends
+    ///   that.
     /// - Throws: As ``recover(phrase:newPasscode:hardware:)``; the vault is locked then.
     func recoverAtDevice(
         _ phrase: borrowing RecoveryPhrase, _ newPasscode: borrowing SecretBytes, _ hardware: HardwareDecision?

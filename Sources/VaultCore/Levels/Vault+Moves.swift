@@ -6,15 +6,16 @@ package import VaultFormat
 internal import VaultLog
 package import VaultStorage
 
-// Changes of what opens a vault, in the order of ``LevelMove``. Each makes new keys of every kind, so that what opened the
-// vault before, kept or planted, opens nothing that is written from now on.
+// Changes of what opens a vault, in the order of ``LevelMove``. Each makes new keys of every kind, so that what opened
+// the vault before, kept or planted, opens nothing that is written from now on.
 extension Vault {
-    /// Nobody as a proof: the vault opens without asking, and so does this. Where the device can ask its owner, its caller does.
+    /// Nobody as a proof: the vault opens without asking, and so does this. Where the device can ask its owner, its
+    /// caller does.
     /// - Throws: `locked`, `keysChanged`; as ``openByDevice(accepting:)``.
     package func proveNobody() throws(VaultError) -> Proof { try proveByDevice(.nobody) }
 
-    /// The device's owner as a proof at ``VaultLevel/device``, where no slot is the owner's: a share that opens nothing is put
-    /// under the owner's rule, and the release gets it back.
+    /// The device's owner as a proof at ``VaultLevel/device``, where no slot is the owner's: a share that opens nothing
+    /// is put under the owner's rule, and the release gets it back.
     /// - Parameters:
     ///   - release: Of the owner who was asked for this change.
     ///   - steps: The ways in which the owner may have been confirmed.
@@ -69,11 +70,12 @@ extension Vault {
         return Proof(.owner, opening, at: settings.clock.now(), master: master)
     }
 
-    /// Makes the vault open as is wished, and in no other way. It stays open meanwhile; what is stored moves to the new keys in
-    /// ``finishRekey(progress:)``. A vault that was kept for this change alone (`levelContradicted`) is locked afterwards.
+    /// Makes the vault open as is wished, and in no other way. It stays open meanwhile; what is stored moves to the new
+    /// keys in ``finishRekey(progress:)``. A vault that was kept for this change alone (`levelContradicted`) is locked
+    /// afterwards.
     ///
-    /// An error changes nothing: shares that were made are revoked, now or at the next start. Once the header is written
-    /// nothing is thrown any more; what is left then is made up for at the next start.
+    /// An error changes nothing: shares that were made are revoked, now or at the next start. Once the header is
+    /// written nothing is thrown any more; what is left then is done at the next start.
     /// - Throws: `proofTooWeak`, `proofExpired`, `stillMoving`, `movedElsewhere`, `invalidPolicy`, `shareUnavailable`,
     ///   `notConfirmed`, `invalidPasscode`, `hardwareUnclaimed`, and what writing can throw.
     package func change(to wish: consuming LevelTarget, proving proof: consuming Proof) throws(VaultError) {

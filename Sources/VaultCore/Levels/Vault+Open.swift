@@ -5,18 +5,18 @@ internal import VaultLog
 public import VaultStorage
 
 extension Vault {
-    /// Opens the vault with the share that its key store gives without asking anybody. It proves nothing: collections that ask
-    /// for any proof stay shut. It is no event of the log, because nobody did anything.
+    /// Opens the vault with the share that its key store gives without asking anybody. It proves nothing: collections
+    /// that ask for any proof stay shut. It is no event of the log, because nobody did anything.
     ///
     /// A change of the level that was cut short is undone or finished before this returns.
     /// - Parameters:
     ///   - accepts: Whether the user has confirmed that the vault is another one than the device remembers, or less
     ///     protected.
     ///   - expecting: The vault that it has to be; nil for any.
-    /// - Throws: `shareUnavailable`, `shareLost`; `levelLowered` without `accepts`, and for another vault than was expected;
-    ///   `levelContradicted` where the rules ask for a lock, and then a change of the level is possible and nothing else;
-    ///   `passcodeNeeded` where the vault is at a higher level; `rollbackSuspected` where the header or the records were put back
-    ///   to an earlier state; `wiped`, `damaged`, `keysChanged`.
+    /// - Throws: `shareUnavailable`, `shareLost`; `levelLowered` without `accepts`, and for another vault than was
+    ///   expected; `levelContradicted` where the rules ask for a lock, and then a change of the level is possible and
+    ///   nothing else; `passcodeNeeded` where the vault is at a higher level; `rollbackSuspected` where the header or
+    ///   the records were put back to an earlier state; `wiped`, `damaged`, `keysChanged`.
     package func openByDevice(accepting accepts: Bool = false, expecting: VaultID? = nil) throws(VaultError) {
         try Wipe.finishIfBegun(in: home, settings)
         let header = try HeaderFile.read(in: home)
@@ -51,8 +51,8 @@ extension Vault {
     /// Whether a change can be made now: the vault is open, or kept for a change alone.
     package var isChangeable: Bool { gate.changeable != nil }
 
-    /// Keeps a vault whose rules contradict its slots (`levelContradicted`) for the change that ends this, and for nothing else.
-    /// Does nothing for any other vault.
+    /// Keeps a vault whose rules contradict its slots (`levelContradicted`) for the change that ends this, and for
+    /// nothing else. Does nothing for any other vault.
     /// - Throws: As ``openByDevice(accepting:expecting:)``.
     package func keepForChange() throws(VaultError) {
         guard gate.changeable == nil, try HeaderFile.read(in: home).contradictsItself else { return }
@@ -64,7 +64,8 @@ extension Vault {
         lock()
     }
 
-    /// What a start does once a header's MAC is known: a change that was cut short is undone or finished, and the floor follows.
+    /// What a start does once a header's MAC is known: a change that was cut short is undone or finished, and the floor
+    /// follows.
     func settleLevel(
         _ header: Header, _ keys: UnlockedKeys, _ floor: FloorVerdict.Found, accepting accepts: Bool
     ) throws(VaultError) {
@@ -123,8 +124,8 @@ extension Vault {
         try? writeFloor(header.present)
     }
 
-    /// The floor of a vault that a secret opened: whoever has that has said which vault it is. Nobody waits for the key store,
-    /// and nothing of it keeps the user out.
+    /// The floor of a vault that a secret opened: whoever has that has said which vault it is. Nobody waits for the key
+    /// store, and a failure does not keep the user out.
     func followFloor(_ header: Header) {
         guard settings.profile != nil, shareStores?.hasFloors == true else { return }
         settings.inBackground { [self] in

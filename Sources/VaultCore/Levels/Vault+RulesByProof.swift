@@ -7,10 +7,10 @@ extension Vault {
     /// As ``changePolicy(passcode:spending:_:)``, for a vault without a passcode.
     /// - Parameters:
     ///   - proof: The strongest that the vault has; it is used up.
-    ///   - canAskOwner: Whether the device can ask its owner: then nobody is no proof.
+    ///   - canAskOwner: Whether the device can ask its owner: then a change needs the owner's confirmation.
     ///   - change: Edits the rules as they are. Self-destruct is not switched here: that takes a countdown.
-    /// - Throws: `proofTooWeak`, also for a vault with a passcode; `proofExpired`, `locked`, `movedElsewhere`, `invalidPolicy`,
-    ///   `hardwareUnclaimed`, and what writing and `change` can throw.
+    /// - Throws: `proofTooWeak`, also for a vault with a passcode; `proofExpired`, `locked`, `movedElsewhere`,
+    ///   `invalidPolicy`, `hardwareUnclaimed`, and what writing and `change` can throw.
     /// - Returns: The rules that hold now.
     @discardableResult
     package func changePolicy(

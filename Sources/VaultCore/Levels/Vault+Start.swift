@@ -5,14 +5,16 @@ package import VaultStorage
 internal import SystemCalls
 
 extension Vault {
-    /// The vault in a folder for an app that is started: made at the level of the device where neither the folder nor the key
-    /// store has a trace of one, else found. It is locked; ``openByDevice(accepting:)`` opens it where nobody is asked.
+    /// The vault in a folder for an app that is started: made at the level of the device where neither the folder nor
+    /// the key store has a trace of one, else found. It is locked; ``openByDevice(accepting:)`` opens it where nobody
+    /// is asked.
     /// - Parameters:
     ///   - path: The folder.
     ///   - sharing: From when on a new share is there.
     ///   - settings: With the key stores and the floor.
-    /// - Throws: `wiped`; `vaultMissing` where the key store knows of a vault that is not there; `shareUnavailable` where it
-    ///   cannot be asked whether there was one; as ``createAtDevice(at:sharing:settings:)`` and ``init(at:settings:)``.
+    /// - Throws: `wiped`; `vaultMissing` where the key store knows of a vault that is not there; `shareUnavailable`
+    ///   where it cannot be asked whether there was one; as ``createAtDevice(at:sharing:settings:)`` and
+    ///   ``init(at:settings:)``.
     package static func start(
         at path: String, sharing: ShareAvailability = .whileUnlocked, settings: VaultSettings
     ) throws(VaultError) -> Vault {
@@ -71,10 +73,11 @@ extension Vault {
 
     private static func isThere(_ path: String) -> Bool { unsafe access(path, F_OK) == 0 }
 
-    /// Puts the folder aside and makes a new vault in its place, because the old one does not open here: moved from another
-    /// device, of an earlier installation, its share lost. Nothing is deleted.
+    /// Puts the folder aside and makes a new vault in its place, because the old one does not open here: moved from
+    /// another device, of an earlier installation, its share lost. Nothing is deleted.
     /// - Returns: Where the old folder is now; nil where there was none.
-    /// - Throws: `exists` after 100 earlier ones; as ``createAtDevice(at:sharing:settings:)``. The old folder may be aside then.
+    /// - Throws: `exists` after 100 earlier ones; as ``createAtDevice(at:sharing:settings:)``. The old folder may be
+    ///   aside then.
     package static func startOver(
         at path: String, sharing: ShareAvailability = .whileUnlocked, settings: VaultSettings
     ) throws(VaultError) -> String? {

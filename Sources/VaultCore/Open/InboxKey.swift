@@ -26,7 +26,8 @@ struct InboxKey: ~Copyable {
 
 /// `open.pub` as an unlocked vault finds it.
 package enum OpenPublicKeyState: String, Sendable, Hashable {
-    /// The vault has no key for write-only items: it was made before there were any, and its keys were not written since.
+    /// The vault has no key for write-only items: it was made before there were any, and its keys were not written
+    /// since.
     case unavailable = "unavailable"
     /// It is the vault's own.
     case right = "right"

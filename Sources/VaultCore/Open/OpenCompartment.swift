@@ -87,8 +87,8 @@ public final class OpenCompartment: Sendable {
         try add(draft, bytes)
     }
 
-    /// Stores an item that can only be read once the vault is unlocked: it is sealed to the vault's public key, name and
-    /// all. It cannot be replaced or found by its name; each call makes one more.
+    /// Stores an item that can only be read once the vault is unlocked: it is sealed to the vault's public key, name
+    /// and all. It cannot be replaced or found by its name; each call makes one more.
     ///
     /// Someone who could write to the home since the last unlock may have replaced the vault's public key, and can then
     /// read what is sealed to it. The next unlock finds such a key, not earlier.
@@ -146,7 +146,8 @@ public final class OpenCompartment: Sendable {
         return try value.withBytes { try body($0) }
     }
 
-    /// Removes an item. One that was sealed to the vault has the name that ``records(in:)`` shows, in the collection "".
+    /// Removes an item. One that was sealed to the vault has the name that ``records(in:)`` shows, in the collection
+    /// "".
     /// - Throws: `recordNotFound`, `damaged`, `readOnly`.
     public func delete(_ name: String, in collection: String = Vault.defaultCollection) throws(VaultError) {
         let found = try write(creating: false) { session throws(VaultError) in

@@ -55,7 +55,8 @@ struct LockedOpenKey: ~Copyable {
             return try secretMemory(bytes.copy(OpenKeyFile.keyRange, lifetime: .longLived))
         case .failure(let error):
             if case .newerVersion = error { throw VaultError(error, in: OpenFiles.key) }
-            // A write that was cut short: of a beginning, with no item yet, or of an emptying, with the key gone already.
+            // A write that was cut short: of a beginning, with no item yet, or of an emptying, with the key gone
+            // already.
             let isErased = bytes.withBytes { bytes in
                 OpenKeyFile.keyRange.allSatisfy { bytes.integer(at: $0, as: UInt8.self) == 0 }
             }

@@ -158,15 +158,15 @@ struct OpenChoice {
     init(_ entries: [OpenContents.Entry], after former: OpenMark?, most: OpenCompartment.Quota) {
         let entries = entries.sorted { $0.sequence < $1.sequence }
         var known = former.map { mark in entries.prefix { $0.sequence <= mark.sequence }.count } ?? 0
-        // The same numbers may be of other items: of a compartment that was begun anew, or put back to an older state. Then
-        // everything is taken, perhaps a second time, and nothing is lost.
+        // The same numbers may be of other items: of a compartment that was begun anew, or put back to an older state.
+        // Then everything is taken, perhaps a second time, and nothing is lost.
         if let former, OpenChoice.sum(entries[..<known]) != former.sum { known = 0 }
         var (bytes, end) = (0, known)
         while end < entries.count, end == known || end - known < most.items && bytes < most.bytes {
             bytes += entries[end].size
             end += 1
         }
-        // Equal numbers are no writer's of ours; they are taken together.
+        // Our writers never repeat a sequence number; they are taken together.
         while end > known, end < entries.count, entries[end].sequence == entries[end - 1].sequence { end += 1 }
         self.known = known
         left = entries.count - end

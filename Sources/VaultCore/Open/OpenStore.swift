@@ -119,8 +119,8 @@ extension OpenCompartment {
         return store
     }
 
-    /// Makes the database under a fresh key. It gets its name when it is whole and on the disk, so that an unlock after a
-    /// power cut never meets half of one. The key is written last: until then there is no compartment.
+    /// Makes the database under a fresh key. It gets its name when it is whole and on the disk, so that an unlock after
+    /// a power cut never meets half of one. The key is written last: until then there is no compartment.
     private func begin(_ lock: borrowing LockedOpenKey, _ vault: VaultID) throws(VaultError) -> OpenStore {
         removeDatabase()
         let key = try Vault.newKey()

@@ -7,8 +7,8 @@ internal import VaultFormat
 struct OwnerSlot: Sendable {
     /// Where it comes from.
     enum Origin: Sendable, Hashable {
-        /// Made when the passcode was right, at this instant, beside a passcode's slot with this salt: another passcode, or
-        /// other rules, end it.
+        /// Made when the passcode was right, at this instant, beside a passcode's slot with this salt: another
+        /// passcode, or other rules, end it.
         case passcode(BootInstant, salt: [UInt8])
         /// Read from the header.
         case disk

@@ -12,8 +12,8 @@ extension Vault {
         (try? HeaderFile.read(in: home).slots.contains { $0.kind == .deviceOwner }) ?? false
     }
 
-    /// Puts a way in for the owner into the header, where it survives restarts. It proves presence and no more: both halves
-    /// of its key are at hand for every program of the user, but for what the key store asks.
+    /// Puts a way in for the owner into the header, where it survives restarts. It proves presence and no more: both
+    /// halves of its key are at hand for every program of the user, but for what the key store asks.
     ///
     /// - Parameters:
     ///   - passcode: The present passcode.
@@ -52,15 +52,16 @@ extension Vault {
         followFloor(attempt.header.header)
     }
 
-    /// Takes the owner's way in off the disk. The vault gets new keys (``finishRekey(progress:)`` moves what is stored), so that
-    /// what opened it before, with an old copy of the header, opens nothing that is written from now on. A PIN goes.
+    /// Takes the owner's way in off the disk. The vault gets new keys (``finishRekey(progress:)`` moves what is
+    /// stored), so that what opened it before, with an old copy of the header, opens nothing that is written from now
+    /// on. A PIN goes.
     /// - Parameters:
     ///   - passcode: The present passcode.
     ///   - attempt: Spent on it.
     ///   - phrase: The vault's words, typed for this change: without them they no longer open the vault.
     ///   - insisting: Whether the vault may lose its phrase. Otherwise nothing is changed without it.
-    /// - Throws: `lastWayIn` for a vault with a phrase that is not given, without `insisting`, with nothing spent; `wrongPhrase`;
-    ///   as ``changePasscode(from:spending:to:)``.
+    /// - Throws: `lastWayIn` for a vault with a phrase that is not given, without `insisting`, with nothing spent;
+    ///   `wrongPhrase`; as ``changePasscode(from:spending:to:)``.
     package func dropKeptOwner(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt,
         phrase: consuming RecoveryPhrase? = nil, insisting: Bool = false

@@ -27,12 +27,13 @@ extension Vault {
             expiry: isArmed ? nil : ownerKeeper.expiry ?? .noPasscode)
     }
 
-    /// Opens the vault for a confirmed owner. It proves presence and no more: a yes of the system stood in front of a key.
+    /// Opens the vault for a confirmed owner. It proves presence and no more: a yes of the system stood in front of a
+    /// key.
     ///
     /// Neither counted nor settling anything: the attempts are the passcode's.
     /// - Parameter accepts: As for ``openByDevice(accepting:)``.
-    /// - Throws: `passcodeNeeded` where the owner's way in is over: too old, another passcode or other rules, a key store
-    ///   that lost its share; `hardwareUnavailable` when the key store cannot be asked now; `damaged`, `wiped`,
+    /// - Throws: `passcodeNeeded` where the owner's way in is over: too old, another passcode or other rules, a key
+    ///   store that lost its share; `hardwareUnavailable` when the key store cannot be asked now; `damaged`, `wiped`,
     ///   `rollbackSuspected`.
     package func unlock(_ release: consuming OwnerRelease, accepting accepts: Bool = false) throws(VaultError) {
         try Wipe.finishIfBegun(in: home, settings)
@@ -169,8 +170,8 @@ extension Vault {
         return store.assurance(of: .owner([step]))
     }
 
-    /// Makes a new way in for the owner, with the passcode that was right just now; none where the rules want none. What
-    /// goes wrong leaves the owner with the passcode.
+    /// Makes a new way in for the owner, with the passcode that was right just now; none where the rules want none.
+    /// What goes wrong leaves the owner with the passcode.
     func renewOwner(_ master: borrowing SecretBytes, _ header: Header) {
         guard settings.armsOwner, let stores = shareStores else { return }
         forgetOwner(.noPasscode, header)

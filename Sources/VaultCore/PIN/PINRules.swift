@@ -22,8 +22,8 @@ enum PINRules {
         }
     }
 
-    /// Whether each byte is the one before it, or one more, or one less, all the way. Takes the same time for all PINs of a
-    /// size.
+    /// Whether each byte is the one before it, or one more, or one less, all the way. Takes the same time for all PINs
+    /// of a size.
     private static func isRun(_ pin: borrowing SecretBytes) -> Bool {
         pin.withBytes { bytes in
             var isRun = (same: true, up: true, down: true)

@@ -4,12 +4,12 @@ internal import SecretMemory
 internal import VaultFormat
 internal import VaultStorage
 
-/// What the slot of a PIN carries beside the wrapped key: where the chip has its share, and under the master key the slot's
-/// wrapping key, so that a change of the rules, which the slot is bound to, needs the passcode only and not the PIN too, and
-/// a tag by which a new passcode is known to be the PIN without asking the chip.
+/// What the slot of a PIN carries beside the wrapped key: where the chip has its share, and under the master key the
+/// slot's wrapping key, so that a change of the rules, which the slot is bound to, needs the passcode only and not the
+/// PIN too, and a tag by which a new passcode is known to be the PIN without asking the chip.
 ///
-/// Version 2, the chip's object behind its 16-bit length, little endian, then nonce, wrapping key, tag of the PIN, and the
-/// cipher's tag.
+/// Version 2, the chip's object behind its 16-bit length, little endian, then nonce, wrapping key, tag of the PIN, and
+/// the cipher's tag.
 struct PINSlot {
     static let version: UInt8 = 2
     private static let sealedSize = 92

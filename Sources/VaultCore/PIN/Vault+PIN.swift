@@ -5,13 +5,13 @@ internal import VaultFormat
 package import VaultStorage
 
 extension Vault {
-    /// Gives the vault a short PIN beside its passcode, in place of the one that it may have. The machine's TPM holds a share
-    /// without which the PIN opens nothing and counts wrong PINs itself: a copy of the vault cannot be searched elsewhere,
-    /// and after the limit of the rules the PIN opens nothing any more, with self-destruct on or off. The passcode and the
-    /// recovery phrase still do.
+    /// Gives the vault a short PIN beside its passcode, in place of the one that it may have. The machine's TPM holds a
+    /// share without which the PIN opens nothing and counts wrong PINs itself: a copy of the vault cannot be searched
+    /// elsewhere, and after the limit of the rules the PIN opens nothing any more, with self-destruct on or off. The
+    /// passcode and the recovery phrase still do.
     ///
-    /// A PIN opens the vault and changes nothing in it that needs the passcode. It ends with another attempt limit, with new
-    /// keys, and with a recovery by the phrase.
+    /// A PIN opens the vault and changes nothing in it that needs the passcode. It ends with another attempt limit,
+    /// with new keys, and with a recovery by the phrase.
     /// - Parameters:
     ///   - pin: 4 to 64 bytes; not one character over and over, no run such as 1234, and not the passcode.
     ///   - passcode: The present passcode.
@@ -67,17 +67,18 @@ extension Vault {
         }
     }
 
-    /// Opens the vault with its PIN. It proves what the chip proves, and arms no way in for the owner's finger: that takes the
-    /// passcode.
+    /// Opens the vault with its PIN. It proves what the chip proves, and arms no way in for the owner's finger: that
+    /// takes the passcode.
     ///
-    /// Wrong ones are counted by the chip, for the PIN, and by the ledger, for the vault: delays run, and self-destruct fires
-    /// at the limit. A right one sets both back.
+    /// Wrong ones are counted by the chip, for the PIN, and by the ledger, for the vault: delays run, and self-destruct
+    /// fires at the limit. A right one sets both back.
     /// - Parameters:
     ///   - pin: What the user typed.
     ///   - attempt: Spent on it.
     ///   - evenIfDamaged: As ``unlock(passcode:spending:evenIfDamaged:)``.
-    /// - Throws: `wrongPasscode`, with the attempts that remain by whichever count has fewer; `noPIN`; `hardwareUnavailable`;
-    ///   `hardwareDestroyed` when the chip answers for this PIN no more; as ``unlock(passcode:spending:evenIfDamaged:)``.
+    /// - Throws: `wrongPasscode`, with the attempts that remain by whichever count has fewer; `noPIN`;
+    ///   `hardwareUnavailable`; `hardwareDestroyed` when the chip answers for this PIN no more; as
+    ///   ``unlock(passcode:spending:evenIfDamaged:)``.
     package func unlock(
         pin: borrowing SecretBytes, spending attempt: consuming BurnedAttempt, evenIfDamaged: Bool = false
     ) throws(VaultError) {

@@ -2,8 +2,9 @@ internal import SecretMemory
 internal import VaultFormat
 internal import VaultStorage
 
-/// The one form of a passcode, whatever keyboard wrote it: Unicode's normalization form C (Unicode Standard Annex 15), as the
-/// profile OpaqueString asks (RFC 8265, section 4.2). `é` is one character or an `e` with an accent behind it, and nobody sees which.
+/// The one form of a passcode, whatever keyboard wrote it: Unicode's normalization form C (Unicode Standard Annex 15),
+/// as the profile OpaqueString asks (RFC 8265, section 4.2). `é` is one character or an `e` with an accent behind it,
+/// and nobody sees which.
 ///
 /// The text stays in locked memory. It maps no other characters: not those with other widths, and no spaces.
 enum ComposedForm {
@@ -38,7 +39,8 @@ enum ComposedForm {
         }
     }
 
-    /// Whether there is a byte of a character from U+0300 on: no earlier one is made of others, or goes with the one before.
+    /// Whether there is a byte of a character from U+0300 on: no earlier one is made of others, or goes with the one
+    /// before.
     private static func mayChange(_ text: RawSpan) -> Bool {
         var may = false
         for index in 0..<text.byteCount { may = text.present(at: index, as: UInt8.self) >= 0xCC || may }
@@ -123,7 +125,8 @@ private struct Scalars: ~Copyable {
 
     // MARK: putting together
 
-    /// What was taken apart becomes one where it can: a character and a mark behind it that no other one keeps away from it.
+    /// What was taken apart becomes one where it can: a character and a mark behind it that no other one keeps away
+    /// from it.
     mutating func compose() {
         var (length, last) = (0, UInt8(0))
         var starter: Int?

@@ -61,12 +61,12 @@ extension Vault {
     /// How old a proof may be when it is used: time of this boot, sleep included.
     package static let proofLifetime = Duration.milliseconds(proofMilliseconds)
 
-    /// Proves with the passcode that the owner is there. The vault must be open, and stays so whatever comes of it.
+    /// Proves with the passcode that the owner is there. The vault must be open, and stays so whatever the outcome.
     /// - Parameters:
     ///   - passcode: What the user typed.
     ///   - attempt: Spent on it: a wrong one counts like any other.
-    /// - Throws: `locked`; `keysChanged` where the header is not the one that was opened, with the attempt left spent; as
-    ///   ``verify(passcode:spending:)``.
+    /// - Throws: `locked`; `keysChanged` where the header is not the one that was opened, with the attempt left spent;
+    ///   as ``verify(passcode:spending:)``.
     package func prove(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
     ) throws(VaultError) -> Proof {
@@ -115,8 +115,9 @@ extension Vault {
     }
 
     /// Uses a proof up, for the one change that its owner wants. It is gone afterwards, accepted or not.
-    /// - Throws: `locked`; `proofExpired` for one that is too old, of another vault, or from before the last lock; `proofTooWeak`
-    ///   for one that would not change the vault's own rules, such as a finger where there is a passcode; `movedElsewhere`.
+    /// - Throws: `locked`; `proofExpired` for one that is too old, of another vault, or from before the last lock;
+    ///   `proofTooWeak` for one that would not change the vault's own rules, such as a finger where there is a
+    ///   passcode; `movedElsewhere`.
     package func redeem(_ proof: consuming Proof) throws(VaultError) {
         guard let present = gate.current else { throw .locked }
         let way = proof.way

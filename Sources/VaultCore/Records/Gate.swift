@@ -26,8 +26,8 @@ final class Gate: StreamGate {
         _ = monitor.withLock { $0.publish(vault) }  // the old keys are wiped outside the lock
     }
 
-    /// Publishes new keys in place of `old`, unless the vault was locked or unlocked anew meanwhile. What was kept for a change
-    /// is only dropped.
+    /// Publishes new keys in place of `old`, unless the vault was locked or unlocked anew meanwhile. What was kept for
+    /// a change is only dropped.
     func replace(_ old: UnlockedVault, with new: UnlockedVault) {
         _ = monitor.withLock { state in
             if state.kept === old { return ([], state.keep(nil)) }
@@ -35,8 +35,8 @@ final class Gate: StreamGate {
         }
     }
 
-    /// Takes the keys away and returns when no operation that was let in before uses them. Not waited for: operations of
-    /// this very thread (a closure that locks the vault it reads) and of threads that are locking too; their keys go
+    /// Takes the keys away and returns when no operation that was let in before uses them. Not waited for: operations
+    /// of this very thread (a closure that locks the vault it reads) and of threads that are locking too; their keys go
     /// when they end. Nor those let in by a later unlock.
     /// - Returns: Whether there were keys to take.
     @discardableResult

@@ -3,12 +3,12 @@ internal import VaultFormat
 internal import VaultLog
 internal import VaultStorage
 
-/// Whether wrong passcodes may destroy a vault whose header nobody has authenticated: a pure decision. What a header says of
-/// self-destruct and of its limit is what the last writer of the folder wrote; a key store outside of the folder was told when
-/// it was switched on.
+/// Whether wrong passcodes may destroy a vault whose header nobody has authenticated: a pure decision. What a header
+/// says of self-destruct and of its limit is what the last writer of the folder wrote; a key store outside of the
+/// folder was told when it was switched on.
 enum DestructionRule: Sendable, Hashable {
-    /// No key store that remembers such things is there, or this process may use none: what the header says holds, and whoever
-    /// writes the folder could remove it as well.
+    /// No key store that remembers such things is there, or this process may use none: what the header says holds, and
+    /// whoever writes the folder could remove it as well.
     case unkept
     /// The key store remembers nothing of it, or nothing that can be understood.
     case unknown

@@ -27,8 +27,8 @@ struct HardwareTarget {
         note = HardwareNote.read(in: home) ?? HardwareNote()
     }
 
-    /// Before the keys are erased: afterwards nothing names it any more. A disk that cannot take the note must not save the
-    /// keys.
+    /// Before the keys are erased: afterwards nothing names it any more. A disk that cannot take the note must not save
+    /// the keys.
     mutating func add(_ header: Header?) {
         guard let header else { return }
         let found = HardwareNote(of: header)
@@ -46,8 +46,8 @@ struct HardwareTarget {
 
     /// - Returns: `failed` while a chip or keyring that is here does not answer, `foreign` for what is not here.
     mutating func erase() throws(VaultError) -> (result: WipeResult, count: UInt32) {
-        // A wipe by the rules may have begun where no key store could be asked, over files that somebody edited: what hardware
-        // holds stays for the vault that a backup brings back, unless a store vouches for it now.
+        // A wipe by the rules may have begun where no key store could be asked, over files that somebody edited: what
+        // hardware holds stays for the vault that a backup brings back, unless a store vouches for it now.
         if cause == .attempts, let owner, !note.isEmpty {
             switch DestructionRule(of: owner, settings.shareStores?(home.path)) {
             case .after, .unkept: break
@@ -99,7 +99,8 @@ struct HardwareTarget {
         return .gone
     }
 
-    /// A share that was made for this home is waited for until its store has let it go: an old header would open with it.
+    /// A share that was made for this home is waited for until its store has let it go: an old header would open with
+    /// it.
     private func end(_ item: ShareItem, in stores: ShareStores?) -> Ending {
         guard let owner, item.name.belongs(to: owner) else { return .notHere }
         guard let stores else { return .failed }
@@ -108,8 +109,8 @@ struct HardwareTarget {
         } catch { return .failed }
     }
 
-    /// What a key store remembers of the rule is needed until the vault is gone, and opens nothing: nobody waits for it.
-    /// Nor for what a killed process left there.
+    /// What a key store remembers of the rule is needed until the vault is gone, and opens nothing: nobody waits for
+    /// it. Nor for what a killed process left there.
     func forgetDestruction() {
         guard let owner, let stores = settings.shareStores?(home.path) else { return }
         try? stores.removeDestruction(of: owner)

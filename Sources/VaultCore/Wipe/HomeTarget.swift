@@ -69,7 +69,7 @@ struct HomeTarget: Sendable {
         }
     }
 
-    /// Erases it; what is not there is fine.
+    /// Erases it; succeeds if it does not exist.
     func erase(in home: HomeDirectory) throws(VaultError) -> (result: WipeResult, count: UInt32) {
         switch way {
         case .folder(let name): return try home.eraseFolder(name, overwriting: false)

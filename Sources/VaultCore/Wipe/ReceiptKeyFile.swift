@@ -72,6 +72,6 @@ enum ReceiptKeyFile {
         }
     }
 
-    /// Overwrites and removes it; none is fine.
+    /// Overwrites and removes it; succeeds if there is none.
     static func destroy(in home: HomeDirectory) throws(VaultError) { try file.destroy(in: home) }
 }

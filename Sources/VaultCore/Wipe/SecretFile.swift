@@ -3,8 +3,8 @@ internal import VaultFormat
 internal import VaultStorage
 internal import SystemCalls
 
-/// A small file of a home with a secret in clear, which only its owner may open: a magic, a version, the vault's id, fields,
-/// and a checksum over all before it. It is whole and on the disk before it gets its name.
+/// A small file of a home with a secret in clear, which only its owner may open: a magic, a version, the vault's id,
+/// fields, and a checksum over all before it. It is whole and on the disk before it gets its name.
 struct SecretFile {
     let name: String
     let magic: [UInt8]
@@ -67,7 +67,7 @@ struct SecretFile {
         return bytes
     }
 
-    /// Overwrites and removes it; none is fine.
+    /// Overwrites and removes it; succeeds if there is none.
     func destroy(in home: HomeDirectory) throws(VaultError) {
         for name in names { try home.clear(name) }
     }

@@ -9,7 +9,8 @@ extension Vault {
     package enum DestructionMemory: Sendable, Hashable {
         /// It vouches for it: the limit destroys.
         case remembered
-        /// It knows of none, or of another limit: until the next unlock the limit closes the vault and destroys nothing.
+        /// It knows of none, or of another limit: until the next unlock the limit closes the vault and destroys
+        /// nothing.
         case forgotten
         /// It cannot be asked now; until it can, the same.
         case unanswered
@@ -31,7 +32,8 @@ extension Vault {
 
     /// Has the key store remember it, before the rule is in the header.
     /// - Returns: Whose it is remembered for; nil where nothing remembers such things, or the folder has no key yet.
-    /// - Throws: `shareUnavailable` and what else a key store that is there says; what was remembered before is then still there.
+    /// - Throws: `shareUnavailable` and what else a key store that is there says; what was remembered before is then
+    ///   still there.
     @discardableResult
     func noteDestruction(_ policy: VaultPolicy) throws(VaultError) -> HardwareOwner? {
         guard let stores = shareStores, stores.hasFloors, let owner = try WipeKeyFile.owner(in: home, vault: id) else {
@@ -73,15 +75,15 @@ extension Vault {
         return decision == .destroy ? nil : .notDestroyed(decision, hasPhrase: header.recoverySlot != nil)
     }
 
-    /// What the key store remembers follows a header that was just written. What it does not take is asked for again at the next
-    /// unlock; until then the vault closes at its limit.
+    /// What the key store remembers follows a header that was just written. What it does not take is asked for again at
+    /// the next unlock; until then the vault closes at its limit.
     func followDestruction(of policy: VaultPolicy) {
         guard policy.selfDestruct, !settings.opensOnly else { return }
         _ = try? noteDestruction(policy)
     }
 
-    /// Has the key store forget a home whose genuine header has self-destruct off. A switch that was cut off or a reset of the rules
-    /// may have left a floor, by which an edited header would be believed.
+    /// Has the key store forget a home whose genuine header has self-destruct off. A switch that was cut off or a reset
+    /// of the rules may have left a floor, by which an edited header would be believed.
     func dropDestruction(of header: Header) {
         guard !settings.opensOnly, let stores = shareStores, stores.hasFloors, let owner = owner(of: header),
             let found = try? stores.destruction(of: owner), found != .none
@@ -89,8 +91,8 @@ extension Vault {
         try? stores.removeDestruction(of: owner)
     }
 
-    /// As ``followDestruction(of:)``, for a header that an unlock has found genuine, and whose lock the caller no longer holds.
-    /// Nobody waits for the key store, and nothing of it keeps the user out.
+    /// As ``followDestruction(of:)``, for a header that an unlock has found genuine, and whose lock the caller no
+    /// longer holds. Nobody waits for the key store, and a failure does not keep the user out.
     func followDestruction(_ header: Header) {
         // Without the rule only a switch that was cut off has left a receipt's key, and perhaps a floor.
         guard header.policy.selfDestruct || ((try? receiptKey(of: header.vault)) ?? nil) != nil, !settings.opensOnly,

@@ -5,19 +5,21 @@ internal import VaultFormat
 internal import VaultLog
 package import VaultStorage
 
-// Two folders can have the same header: a vault and its backup. Which of them a chip's share belongs to is told by the wipe
-// key in the folder, and any program of the user can exchange that one. So where the key is not the header's, no change
-// is made that would leave a share alive, until the user, who knows what the folder is, has said so with the passcode.
+// Two folders can have the same header: a vault and its backup. Which of them a chip's share belongs to is told by the
+// wipe key in the folder, and any program of the user can exchange that one. So where the key is not the header's, no
+// change is made that would leave a share alive, until the user, who knows what the folder is, has said so with the
+// passcode.
 extension Vault {
-    /// The folder is the vault itself: its own wipe key, which the header has sealed, is put back in place of whatever lies
-    /// there. From then on its changes take old shares out of the chip again, and the chip's generation follows it.
+    /// The folder is the vault itself: its own wipe key, which the header has sealed, is put back in place of whatever
+    /// lies there. From then on its changes take old shares out of the chip again, and the chip's generation follows
+    /// it.
     ///
     /// Does nothing where the folder has its key.
     /// - Parameters:
     ///   - passcode: The present passcode.
     ///   - attempt: Spent on it.
-    /// - Throws: As ``unlock(passcode:spending:evenIfDamaged:)``, `damaged` where the header has another home's key, and what
-    ///   writing can throw.
+    /// - Throws: As ``unlock(passcode:spending:evenIfDamaged:)``, `damaged` where the header has another home's key,
+    ///   and what writing can throw.
     package func claimHardware(
         passcode: borrowing SecretBytes, spending attempt: consuming BurnedAttempt
     ) throws(VaultError) {
@@ -35,9 +37,9 @@ extension Vault {
     /// As ``claimHardware(passcode:spending:)``, with the strongest way that a vault without a passcode has.
     /// - Parameters:
     ///   - proof: It is used up.
-    ///   - canAskOwner: Whether the device can ask its owner: then nobody is no proof.
-    /// - Throws: `proofTooWeak`, `proofExpired`, `locked`, `movedElsewhere`; `damaged` where the header has another home's key;
-    ///   what writing can throw.
+    ///   - canAskOwner: Whether the device can ask its owner: then a change needs the owner's confirmation.
+    /// - Throws: `proofTooWeak`, `proofExpired`, `locked`, `movedElsewhere`; `damaged` where the header has another
+    ///   home's key; what writing can throw.
     package func claimHardware(proving proof: consuming Proof, canAskOwner: Bool) throws(VaultError) {
         guard let opening = gate.changeable else { throw .locked }
         let way = proof.way
@@ -65,9 +67,9 @@ extension Vault {
         package let ownerWasRemoved: Bool
     }
 
-    /// The folder is a copy: it gets a wipe key, shares and a generation of its own. What hardware holds for the vault that it
-    /// was copied from stays as it is, and is named here no more: the passcode's share is made anew where it has one; a PIN
-    /// and a kept way in for the owner go.
+    /// The folder is a copy: it gets a wipe key, shares and a generation of its own. What hardware holds for the vault
+    /// that it was copied from stays as it is, and is named here no more: the passcode's share is made anew where it
+    /// has one; a PIN and a kept way in for the owner go.
     ///
     /// If the other folder no longer exists, those shares stay in the chip: an older header still opens with the
     /// passcode or PIN of its time, on this machine.
@@ -105,8 +107,8 @@ extension Vault {
         return left
     }
 
-    /// Makes a header that the phrase recovers this home's. The key in a header whose MAC is wrong counts where it is that of
-    /// the home which the header names; else the home gets another one.
+    /// Makes a header that the phrase recovers this home's. The key in a header whose MAC is wrong counts where it is
+    /// that of the home which the header names; else the home gets another one.
     /// - Throws: `hardwareUnclaimed`, with nothing written; what writing can throw.
     func settle(
         _ header: inout Header, _ standing: HomeStanding, _ decision: HardwareDecision?, _ keys: borrowing HeaderKeys
@@ -120,16 +122,16 @@ extension Vault {
     }
 }
 
-/// Whether a folder is the home that its header was written for: a pure decision, made once for each change from one look at
-/// the disk. A key that is planted after that look changes nothing about the change.
+/// Whether a folder is the home that its header was written for: a pure decision, made once for each change from one
+/// look at the disk. A key that is planted after that look changes nothing about the change.
 enum HomeStanding: Sendable, Hashable {
     /// The header's wipe key lies here: what hardware holds for the header is this home's to let go of.
     case own
-    /// Another key lies here, or none, and nothing in hardware hangs on that: a backup, for example. It becomes a home of its
-    /// own with its next change.
+    /// Another key lies here, or none, and nothing in hardware hangs on that: a backup, for example. It becomes a home
+    /// of its own with its next change.
     case copy
-    /// Another key lies here, or none, and the header names things in hardware. A backup looks like this, and so does the
-    /// vault itself once a program has exchanged its key. Only the user knows which it is.
+    /// Another key lies here, or none, and the header names things in hardware. A backup looks like this, and so does
+    /// the vault itself once a program has exchanged its key. Only the user knows which it is.
     case unsettled
 
     /// - Parameters:

@@ -5,8 +5,8 @@ package import VaultStorage
 // Before the vault is opened, the key in the folder is the only evidence. Once the header's MAC is proved, the header
 // itself has the key: what is decided then holds for the whole change, whatever is planted meanwhile.
 extension Vault {
-    /// Whose hardware this home may write to before the header is known to be genuine: that of a header which was made for the
-    /// home's own wipe key. Nil in a backup or a restored home until its header is written anew.
+    /// Whose hardware this home may write to before the header is known to be genuine: that of a header which was made
+    /// for the home's own wipe key. Nil in a backup or a restored home until its header is written anew.
     func owner(of header: Header) -> HardwareOwner? {
         guard let owner = WipeKeyFile.owner(in: home, vault: header.vault), owner.home == header.home else {
             return nil
@@ -31,8 +31,8 @@ extension Vault {
             namesHardware: namesHardware)
     }
 
-    /// Makes a header that is about to be written this home's, before anything is made in hardware for it. A key that lies
-    /// here and is not the header's may be anybody's: then the home gets another one.
+    /// Makes a header that is about to be written this home's, before anything is made in hardware for it. A key that
+    /// lies here and is not the header's may be anybody's: then the home gets another one.
     /// - Parameters:
     ///   - header: The new header, so far with the home of the one that is there.
     ///   - standing: As it was found when the header's MAC had been checked.
@@ -60,8 +60,8 @@ extension Vault {
         try header.belong(to: old.ownWipeKey(of: header), new)
     }
 
-    /// Whether the header names things in hardware that this folder is not known to own: a backup, a restored home, or the
-    /// vault itself with an exchanged wipe key. Nothing of it is authenticated while the vault is locked.
+    /// Whether the header names things in hardware that this folder is not known to own: a backup, a restored home, or
+    /// the vault itself with an exchanged wipe key. Nothing of it is authenticated while the vault is locked.
     package var leavesHardware: Bool {
         guard let header = try? HeaderFile.read(in: home) else { return false }
         return standing(of: header) == .unsettled

@@ -51,8 +51,8 @@ extension Wipe {
         return Wipe(home, settings, mark, owner).run(header)
     }
 
-    /// What says that there is a wipe: a mark of this home's, or a ledger at its limit under a header with self-destruct on that a
-    /// key store vouches for, where there is one.
+    /// What says that there is a wipe: a mark of this home's, or a ledger at its limit under a header with
+    /// self-destruct on that a key store vouches for, where there is one.
     private static func isDue(_ bytes: [UInt8], _ home: HomeDirectory, _ settings: VaultSettings) -> Bool {
         HeaderFile.genuineMark(in: bytes, home) != nil || overdue(bytes, home, settings) != nil
     }

@@ -8,8 +8,8 @@ internal import SystemCalls
 ///
 /// It begins from state: a mark in the header's place, or a ledger at its limit under a header with self-destruct on.
 /// The caller holds the header's lock, so that one process does it and the others find it done. Order: the keys, which
-/// makes everything else unreadable in constant time; what hardware holds; counts, keys and settings beside them; content; what apps
-/// registered; a look at what is left; the receipt; its key; the journal; the header's name.
+/// makes everything else unreadable in constant time; what hardware holds; counts, keys and settings beside them;
+/// content; what apps registered; a look at what is left; the receipt; its key; the journal; the header's name.
 struct Wipe {
     let home: HomeDirectory
     let registered: [any WipeTarget]
@@ -47,8 +47,8 @@ struct Wipe {
         for index in 0..<2 { try place(mark, index, header) }
     }
 
-    /// A header that has another name elsewhere, which may be another vault's, is not written to: one of its own, with the
-    /// mark, takes its place. What the other name stands for is left as it is, and the receipt says so.
+    /// A header that has another name elsewhere, which may be another vault's, is not written to: one of its own, with
+    /// the mark, takes its place. What the other name stands for is left as it is, and the receipt says so.
     /// - Returns: The new header, locked; nil where it need not be replaced.
     private static func detach(
         _ mark: WipeMark, _ header: borrowing DurableFile, in home: HomeDirectory
@@ -138,8 +138,8 @@ struct Wipe {
 
     /// A receipt that an earlier run of this very wipe signed when all was done; then only the last steps are missing.
     ///
-    /// Anybody can sign one that says less. So it must tell of every target, which is then looked for again, and must be
-    /// of the key that waits here, if that has not gone yet.
+    /// Anybody can sign one that says less. So it must tell of every target, which is then looked for again, and must
+    /// be of the key that waits here, if that has not gone yet.
     private func finishedReceipt(of items: [WipeItem]) -> WipeReceipt? {
         guard let receipt = WipeReceiptFile.read(in: home), receipt.isComplete, receipt.vault == mark.vault,
             receipt.begun == mark.begun, receipt.cause == mark.cause,

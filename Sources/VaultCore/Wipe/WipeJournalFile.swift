@@ -49,8 +49,8 @@ enum WipeJournalFile {
         guard !targets.isEmpty else { return }
         let ids = try Wipe.identifiers(of: targets)
         guard !missing(ids, in: known(in: home, vault)).isEmpty else { return }
-        // Under the header's lock: another program that registers now is not undone, and a wipe that has ended meanwhile
-        // gets no journal again.
+        // Under the header's lock: another program that registers now is not undone, and a wipe that has ended
+        // meanwhile gets no journal again.
         let header = try LockedHeader.lock(home, flags: O_RDONLY, patience)
         guard try HeaderFile.decide(header.read(Header.fileSize, at: 0), home).header.vault == vault else { return }
         var journal = known(in: home, vault)

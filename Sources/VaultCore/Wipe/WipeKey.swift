@@ -85,8 +85,8 @@ extension HeaderKeys {
 }
 
 extension Header {
-    /// Makes the header that of the home which holds this key. Slots whose shares were made for another home open nothing from
-    /// then on: they go, and their shares stay that home's.
+    /// Makes the header that of the home which holds this key. Slots whose shares were made for another home open
+    /// nothing from then on: they go, and their shares stay that home's.
     mutating func belong(to key: borrowing WipeKey, _ keys: borrowing HeaderKeys) throws(VaultError) {
         let owner = key.owner
         slots.removeAll { slot in slot.shareItem.map { !$0.name.belongs(to: owner) } ?? false }

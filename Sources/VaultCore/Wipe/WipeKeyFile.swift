@@ -77,8 +77,8 @@ enum WipeKeyFile {
     }
 
     /// The stored key, where there is one that can be read.
-    /// - Parameter evenIfLinked: Whether a file that has a second name is read too: to know the mark of a wipe, which a program
-    ///   that makes such names must not hold up.
+    /// - Parameter evenIfLinked: Whether a file that has a second name is read too: to know the mark of a wipe, which a
+    ///   program that makes such names must not hold up.
     static func stored(in home: HomeDirectory, vault: VaultID, evenIfLinked: Bool = false) -> WipeKey? {
         do throws(VaultError) {
             return try load(in: home, vault: vault, evenIfLinked: evenIfLinked)

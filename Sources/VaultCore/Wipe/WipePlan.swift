@@ -82,8 +82,8 @@ extension Vault {
         return WipePlan(steps: steps, strangers: strangers, warnings: try wipeWarnings())
     }
 
-    /// What a wipe, by its owner or by the rules, ends beside this folder, or leaves behind in the chip and the keyring: in
-    /// whole sentences, to be told before. Empty where they hold nothing for the vault.
+    /// What a wipe, by its owner or by the rules, ends beside this folder, or leaves behind in the chip and the
+    /// keyring: in whole sentences, to be told before. Empty where they hold nothing for the vault.
     /// - Throws: `damaged` when the header is not what was written, `inputOutput`.
     package func wipeWarnings() throws(VaultError) -> [String] {
         let header = try HeaderFile.read(in: home)

@@ -29,8 +29,8 @@ extension WipeReceipt {
     ///   - bytes: The file's content.
     ///   - expected: The public key that was shown when self-destruct was switched on, in hexadecimal. Without it, the
     ///     receipt is only known to be unchanged since it was signed.
-    /// - Throws: `damaged`, naming the place, for what is no receipt or was changed; `receiptMismatch` when it was signed
-    ///   with another key; `invalidName` when `key` is no public key.
+    /// - Throws: `damaged`, naming the place, for what is no receipt or was changed; `receiptMismatch` when it was
+    ///   signed with another key; `invalidName` when `key` is no public key.
     package init(verifying bytes: [UInt8], key expected: String? = nil) throws(VaultError) {
         let receipt = try format(WipeReceipt.fileName, WipeReceipt(parsing: bytes))
         if let expected {

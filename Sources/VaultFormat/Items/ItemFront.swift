@@ -1,5 +1,5 @@
-/// The front of an item, of fixed size: version (1 byte), kind (1), flags (2), id (16), times of creation and of the last
-/// change (8 each).
+/// The front of an item, of fixed size: version (1 byte), kind (1), flags (2), id (16), times of creation and of the
+/// last change (8 each).
 package struct ItemFront: Sendable, Hashable {
     private static let favourite: UInt16 = 1
 

@@ -1,4 +1,5 @@
-/// What an item is: a login, a note, a card. Decides which fields a new one is offered with, never how its bytes are read.
+/// What an item is: a login, a note, a card. Decides which fields a new one is offered with, never how its bytes are
+/// read.
 ///
 /// A kind that a newer program wrote is kept, and shown as an item with fields.
 public struct ItemKind: RawRepresentable, Sendable, Hashable {

@@ -1,8 +1,8 @@
-/// Where everything is in an item's bytes (items.md 2). The bytes stay with the caller, in memory for secrets; what is kept here
-/// are numbers.
+/// Where everything is in an item's bytes (items.md 2). The bytes stay with the caller, in memory for secrets; what is
+/// kept here are numbers.
 ///
-/// An item is a front of fixed size and then entries in the order of their tags. Entries with a tag that this program does not
-/// know are kept where they are.
+/// An item is a front of fixed size and then entries in the order of their tags. Entries with a tag that this program
+/// does not know are kept where they are.
 package struct ItemLayout: Sendable, Hashable {
     /// An entry's place: its tag (1 byte), the size of its content (4), and the content.
     package struct Entry: Sendable, Hashable {
@@ -62,8 +62,8 @@ package struct ItemLayout: Sendable, Hashable {
     /// The latest last.
     package private(set) var history: [Earlier] = []
 
-    /// - Throws: ``FormatError/newerVersion(_:)``; ``FormatError/wrongSize`` for an item that ends early or is too large;
-    ///   ``FormatError/invalid(field:)`` for whatever no writer writes.
+    /// - Throws: ``FormatError/newerVersion(_:)``; ``FormatError/wrongSize`` for an item that ends early or is too
+    ///   large; ``FormatError/invalid(field:)`` for whatever no writer writes.
     package init(parsing bytes: RawSpan) throws(FormatError) {
         guard bytes.byteCount <= ItemLimits.size else { throw .wrongSize }
         front = try ItemFront(parsing: bytes)

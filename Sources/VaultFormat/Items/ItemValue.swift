@@ -21,8 +21,8 @@ package enum ItemValue {
         return true
     }
 
-    /// Where the content is in a file's value, behind the name and its size; nil where the value is none. A name has no slash
-    /// and no control characters, and is neither of the two names that every folder has.
+    /// Where the content is in a file's value, behind the name and its size; nil where the value is none. A name has no
+    /// slash and no control characters, and is neither of the two names that every folder has.
     package static func fileContent(_ value: RawSpan) -> (name: Range<Int>, content: Range<Int>)? {
         guard let size = value.integer(at: 0, as: UInt16.self), Int(size) <= value.byteCount - 2 else { return nil }
         let name = 2..<2 + Int(size)

@@ -1,8 +1,9 @@
-/// Names one value in a vault: `holdfast://collection/item/field`. It is no secret and may stand in a file, in the environment
-/// or in arguments.
+/// Names one value in a vault: `holdfast://collection/item/field`. It is no secret and may stand in a file, in the
+/// environment or in arguments.
 ///
-/// Without a field it names the item's main value: a login's password, the bytes of a plain value. Each part is UTF-8; what is not
-/// a letter, a digit or one of `-._~` may, and some characters must, be written as `%` and two hexadecimal digits.
+/// Without a field it names the item's main value: a login's password, the bytes of a plain value. Each part is UTF-8;
+/// what is not a letter, a digit or one of `-._~` may, and some characters must, be written as `%` and two hexadecimal
+/// digits.
 package struct SecretReference: Sendable, Hashable {
     /// What every reference begins with.
     package static let scheme: StaticString = "holdfast://"

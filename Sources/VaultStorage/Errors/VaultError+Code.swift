@@ -9,8 +9,8 @@ extension VaultError {
         /// A code as another process of Holdfast sent it.
         package init(word: String) { description = word }
 
-        /// The code as one of a closed set, for a table that the compiler checks; nil for a word that this version does not
-        /// know.
+        /// The code as one of a closed set, for a table that the compiler checks; nil for a word that this version does
+        /// not know.
         package var kind: Kind? { Kind(rawValue: description) }
     }
 }
@@ -50,12 +50,13 @@ extension VaultError.Code {
     package static let noVault = VaultError.Code(.noVault)
     /// There is no backup in this folder. Nothing was written; an app can ask for another folder.
     package static let noBackup = VaultError.Code(.noBackup)
-    /// An attempt was burned for another vault than the one that it was used for. Nothing was checked; burn one for this
-    /// vault.
+    /// An attempt was burned for another vault than the one that it was used for. Nothing was checked; burn one for
+    /// this vault.
     package static let otherVault = VaultError.Code(.otherVault)
     /// Something is at this place already; nothing was written.
     package static let exists = VaultError.Code(.exists)
-    /// The passcode, or the PIN, was checked and is wrong. ``VaultError/remainingAttempts`` tells how many attempts are left.
+    /// The passcode, or the PIN, was checked and is wrong. ``VaultError/remainingAttempts`` tells how many attempts are
+    /// left.
     public static let wrongPasscode = VaultError.Code(.wrongPasscode)
     /// The recovery phrase was checked and is wrong. Nobody counts it; ask for it again.
     package static let wrongPhrase = VaultError.Code(.wrongPhrase)
@@ -65,14 +66,15 @@ extension VaultError.Code {
     package static let noRecoveryPhrase = VaultError.Code(.noRecoveryPhrase)
     /// The vault has no PIN under a chip. The passcode opens the vault.
     package static let noPIN = VaultError.Code(.noPIN)
-    /// After this change a lost passcode or a broken chip would lose the vault, and the caller did not insist on the change.
-    /// Nothing was changed; ask the user, then insist.
+    /// After this change a lost passcode or a broken chip would lose the vault, and the caller did not insist on the
+    /// change. Nothing was changed; ask the user, then insist.
     package static let lastWayIn = VaultError.Code(.lastWayIn)
     /// A delay after failed attempts is running; nothing was checked. ``VaultError/retryAfter`` tells how long it runs.
     public static let delayed = VaultError.Code(.delayed)
     /// No passcode attempt is left. The recovery phrase opens the vault and makes the attempts full again.
     package static let attemptsExhausted = VaultError.Code(.attemptsExhausted)
-    /// No passcode attempt is left and the vault has no recovery phrase: nothing opens it any more. A backup may still open.
+    /// No passcode attempt is left and the vault has no recovery phrase: nothing opens it any more. A backup may still
+    /// open.
     package static let noWayLeft = VaultError.Code(.noWayLeft)
     /// The vault was destroyed, or is being destroyed; nothing opens it any more.
     public static let wiped = VaultError.Code(.wiped)
@@ -82,20 +84,21 @@ extension VaultError.Code {
     package static let notPending = VaultError.Code(.notPending)
     /// A wipe's receipt was signed with another key than the given one; do not trust it.
     package static let receiptMismatch = VaultError.Code(.receiptMismatch)
-    /// The home is older than what a key store remembers of it, and only the recovery phrase opens it; or its header and its records
-    /// are of different times, and nothing opens it until both are of one. Put the newer state back.
+    /// The home is older than what a key store remembers of it, and only the recovery phrase opens it; or its header
+    /// and its records are of different times, and nothing opens it until both are of one. Put the newer state back.
     public static let rollbackSuspected = VaultError.Code(.rollbackSuspected)
-    /// A key store or chip that the operation needs is missing or does not answer; nothing was checked. Try again later, or
-    /// use another way to unlock: the passcode in place of a PIN, the recovery phrase in place of the passcode.
+    /// A key store or chip that the operation needs is missing or does not answer; nothing was checked. Try again
+    /// later, or use another way to unlock: the passcode in place of a PIN, the recovery phrase in place of the
+    /// passcode.
     public static let hardwareUnavailable = VaultError.Code(.hardwareUnavailable)
-    /// The chip never gives its share again. The passcode opens the vault if the share was the PIN's; otherwise the recovery
-    /// phrase does.
+    /// The chip never gives its share again. The passcode opens the vault if the share was the PIN's; otherwise the
+    /// recovery phrase does.
     package static let hardwareDestroyed = VaultError.Code(.hardwareDestroyed)
-    /// The chip still holds so many old shares that another one cannot be noted. Nothing was changed; unlock where the chip
-    /// answers, which removes them.
+    /// The chip still holds so many old shares that another one cannot be noted. Nothing was changed; unlock where the
+    /// chip answers, which removes them.
     package static let hardwareFull = VaultError.Code(.hardwareFull)
-    /// A chip or key store holds shares that the folder is not known to own. Nothing was changed; ask the user whether the
-    /// folder is the vault itself or a copy (`AppLock.claimHardware`, `AppLock.leaveHardware`).
+    /// A chip or key store holds shares that the folder is not known to own. Nothing was changed; ask the user whether
+    /// the folder is the vault itself or a copy (`AppLock.claimHardware`, `AppLock.leaveHardware`).
     public static let hardwareUnclaimed = VaultError.Code(.hardwareUnclaimed)
     /// The operation needs an unlocked vault.
     public static let locked = VaultError.Code(.locked)
@@ -130,7 +133,8 @@ extension VaultError.Code {
     package static let tooLarge = VaultError.Code(.tooLarge)
     /// The record is an item with fields: it is neither read nor replaced as a plain value.
     public static let isItem = VaultError.Code(.isItem)
-    /// An item cannot hold this: a label, a tag or a value is not what it may be, or there are too many. Nothing was changed.
+    /// An item cannot hold this: a label, a tag or a value is not what it may be, or there are too many. Nothing was
+    /// changed.
     package static let invalidItem = VaultError.Code(.invalidItem)
     /// The disk or its file system is read-only.
     package static let readOnly = VaultError.Code(.readOnly)
@@ -158,19 +162,21 @@ extension VaultError.Code {
 
 /// Codes of the levels (``VaultLevel``).
 extension VaultError.Code {
-    /// The key store that has the vault's share cannot be asked now: the device or the keyring is locked, or another keyring
-    /// answers. Nothing is lost; try again when it is there.
+    /// The key store that has the vault's share cannot be asked now: the device or the keyring is locked, or another
+    /// keyring answers. Nothing is lost; try again when it is there.
     public static let shareUnavailable = VaultError.Code(.shareUnavailable)
-    /// The key store was asked and no longer has the vault's share. Only a passcode or a recovery phrase opens the vault.
+    /// The key store was asked and no longer has the vault's share. Only a passcode or a recovery phrase opens the
+    /// vault.
     public static let shareLost = VaultError.Code(.shareLost)
-    /// The key store knows of a vault that is not in its folder. Nothing was created; ask the user where it is, or start over.
+    /// The key store knows of a vault that is not in its folder. Nothing was created; ask the user where it is, or
+    /// start over.
     public static let vaultMissing = VaultError.Code(.vaultMissing)
     /// The vault is another one than the device remembers, or less protected. Ask the user before it is opened.
     public static let levelLowered = VaultError.Code(.levelLowered)
     /// The vault would open without asking, and its rules ask for a lock. Raise its level, or stop asking.
     public static let levelContradicted = VaultError.Code(.levelContradicted)
-    /// The vault has no passcode: it opens without asking, with its device's owner, or with its recovery phrase alone. No
-    /// attempt was spent, and nothing was changed.
+    /// The vault has no passcode: it opens without asking, with its device's owner, or with its recovery phrase alone.
+    /// No attempt was spent, and nothing was changed.
     package static let noPasscode = VaultError.Code(.noPasscode)
     /// The change wants a stronger proof: the passcode, or the device's owner. Nothing was changed.
     package static let proofTooWeak = VaultError.Code(.proofTooWeak)

@@ -5,8 +5,8 @@ package import VaultFormat
 
 /// What a vault refuses or could not do: a code for programs, and a reason in plain words that says what is wrong.
 ///
-/// What the user can do about it depends on the user interface that shows it, so the reason names no command and no button: an app
-/// has its own words for each ``Code``.
+/// What the user can do about it depends on the user interface that shows it, so the reason names no command and no
+/// button: an app has its own words for each ``Code``.
 public struct VaultError: Error, Sendable, Hashable {
     /// The kind of failure.
     public let code: Code
@@ -128,7 +128,8 @@ package func format<R: ~Copyable>(
 
 /// What has to happen before a key store can be asked for a share (`shareUnavailable`). Nothing was lost.
 public enum ShareWait: Sendable, Hashable {
-    /// The device or the keyring is unlocked. On an Apple device this is also what a launch before the first unlock waits for.
+    /// The device or the keyring is unlocked. On an Apple device this is also what a launch before the first unlock
+    /// waits for.
     case unlocked
     /// The keyring that has the share is there again: `kept` has it, and `found` is there now.
     case otherKeyring(kept: String, found: String)

@@ -36,8 +36,8 @@ package final class FileReader: KeyHolder, @unchecked Sendable {  // used inside
 
     package func dropKeys() { cipher = nil }
 
-    /// Lends each chunk in order, decrypted by a step of the gate and handed out outside of it: a slow consumer does not
-    /// keep the vault from being locked. What was lent before an error is genuine, but not all there is.
+    /// Lends each chunk in order, decrypted by a step of the gate and handed out outside of it: a slow consumer does
+    /// not keep the vault from being locked. What was lent before an error is genuine, but not all there is.
     package func forEachChunk(_ gate: any StreamGate, _ body: (RawSpan) throws -> Void) throws {
         defer { gate.unregister(self) }
         for number in 0..<chunks { try lendChunk(number, gate, body) }

@@ -13,7 +13,8 @@ package enum FileStore {
 
     package static func path(_ name: String) -> String { "\(folder)/\(name)" }
 
-    /// Removes files that no record names any more. While a backup copies the folder they stay, and `verify` finds them.
+    /// Removes files that no record names any more. While a backup copies the folder they stay, and `verify` finds
+    /// them.
     package static func remove(_ names: [String], in home: HomeDirectory) {
         guard !names.isEmpty, let folder = try? home.openFolder(folder),
             (try? folder.tryLock(exclusive: true)) == true

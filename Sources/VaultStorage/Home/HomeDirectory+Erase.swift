@@ -32,7 +32,7 @@ extension HomeDirectory {
         }
     }
 
-    /// Removes a name; one that is not there is fine.
+    /// Removes a name; succeeds if it does not exist.
     package func unlink(_ name: String) throws(VaultError) { try HomeDirectory.unlink(name, below: descriptor) }
 
     private static func unlink(_ name: String, below folder: Int32) throws(VaultError) {

@@ -11,8 +11,8 @@ package final class HomeDirectory: Sendable {
     /// The same from the root folder, so that a change of the working folder leads nowhere else.
     private let absolutePath: String
     package let descriptor: Int32
-    /// Whether files that have other names elsewhere are taken: of a backup that is only read, and each byte of it compared
-    /// with its manifest. Programs that keep many backups give equal files of them several names.
+    /// Whether files that have other names elsewhere are taken: of a backup that is only read, and each byte of it
+    /// compared with its manifest. Programs that keep many backups give equal files of them several names.
     private let takesLinked: Bool
     #if DEBUG
     /// How often each file was opened here: tests count it.
@@ -20,7 +20,8 @@ package final class HomeDirectory: Sendable {
     #endif
 
     /// Opens an existing folder.
-    /// - Throws: `noVault` when it is not there, `vaultMissing` when a link leads there, `permissionDenied`, `inputOutput`.
+    /// - Throws: `noVault` when it is not there, `vaultMissing` when a link leads there, `permissionDenied`,
+    ///   `inputOutput`.
     package convenience init(path: String) throws(VaultError) { try self.init(path: path, takesLinked: false) }
 
     /// As ``init(path:)``, for one that may share its files with others.
@@ -144,7 +145,7 @@ package final class HomeDirectory: Sendable {
         try system("renaming \(old)") { unsafe renameat(descriptor, old, descriptor, new) }
     }
 
-    /// Removes a file; one that is not there is fine.
+    /// Removes a file; succeeds if it does not exist.
     package func remove(_ name: String) {
         unsafe unlinkat(descriptor, name, 0)
     }
@@ -181,8 +182,8 @@ extension HomeDirectory {
     /// The name that a file has until it is whole.
     package static func part(of name: String) -> String { ".\(name).part" }
 
-    /// Puts a file under its name, in place of an older one. It is written under another name, flushed, and renamed: at no
-    /// moment, power cuts included, is there half a file under its own. Durable when it returns.
+    /// Puts a file under its name, in place of an older one. It is written under another name, flushed, and renamed: at
+    /// no moment, power cuts included, is there half a file under its own. Durable when it returns.
     package func publish(
         _ name: String, _ write: (borrowing DurableFile) throws(VaultError) -> Void
     ) throws(VaultError) {

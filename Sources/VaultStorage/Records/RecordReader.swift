@@ -32,7 +32,8 @@ package final class RecordReader: @unchecked Sendable {  // taken from the pool 
         package let content: UnsafeRawBufferPointer
     }
 
-    /// Finds a record and decrypts it into the buffer; the caller wipes it in the end. After a failure nothing is there.
+    /// Finds a record and decrypts it into the buffer; the caller wipes it in the end. After a failure nothing is
+    /// there.
     package func open(collection: String, name: String) -> Result<Opened, VaultError> {
         do throws(VaultError) {
             try keys.admission.check(collection)
@@ -162,7 +163,8 @@ extension RecordReader.State {
         }
     }
 
-    /// Whether a search finds a key that ``forEach(_:searching:_:)`` visits: a damaged inner page hides it from one and not the other.
+    /// Whether a search finds a key that ``forEach(_:searching:_:)`` visits: a damaged inner page hides it from one and
+    /// not the other.
     func isFound(_ lookup: Digest) throws(VaultError) -> Bool {
         try lookup.withBytes { key throws(VaultError) in
             try transaction.withValue(key, failure: { $0 }) { value throws(VaultError) -> Bool in

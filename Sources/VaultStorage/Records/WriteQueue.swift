@@ -41,7 +41,8 @@ package final class WriteQueue: Sendable {
     }
 
     /// Runs `body` alone in a transaction on this thread: a caller's closure may belong to an actor or a thread.
-    /// - Parameter isRepeatable: Whether it bears to be run once more where it took more room than there was. A caller's runs once.
+    /// - Parameter isRepeatable: Whether it bears to be run once more where it took more room than there was. A
+    ///   caller's runs once.
     /// - Returns: As ``join(_:)``.
     package func perform(
         patience: Int = WriterState.patience, isRepeatable: Bool = false,

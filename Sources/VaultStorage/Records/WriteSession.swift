@@ -10,8 +10,8 @@ package final class WriterState: @unchecked Sendable {  // used by the leader of
     var sealer: RecordSealer
     /// What the last commit wrote: still the root record when the next transaction's number is the next one.
     var written: RootRecord?
-    /// Its `flock` stands before LMDB's own mutex, which could not be waited for with an end. With our own locks a transaction
-    /// takes it, for readers too.
+    /// Its `flock` stands before LMDB's own mutex, which could not be waited for with an end. With our own locks a
+    /// transaction takes it, for readers too.
     private let lockedFile: DurableFile
     private var usesLock: Bool { database.environment.exclusion.locks == .ofLMDB }
 
@@ -84,8 +84,8 @@ package struct RecordDraft {
         self.now = now
     }
 
-    /// Names that begin with a zero byte are those of items in the trash. What comes from the open compartment keeps the name
-    /// that its writer chose, and is never an item.
+    /// Names that begin with a zero byte are those of items in the trash. What comes from the open compartment keeps
+    /// the name that its writer chose, and is never an item.
     var mayUseItsName: Bool { form == .item || moving != nil || kind == .inbox || !Admission.isReservedName(name) }
 }
 
@@ -371,7 +371,7 @@ public struct WriteSession: ~Copyable {
 }
 
 extension WriteSession {
-    /// Records under older keys among the next `limit` entries from `start`, and where to go on; nil at the end.
+    /// Records under older keys among the next `limit` entries from `start`, and where to continue; nil at the end.
     package func outdated(from start: [UInt8], limit: Int) throws(VaultError) -> (records: [Digest], next: [UInt8]?) {
         let keys = try transaction.keys(from: start, limit: limit + 1)
         var found: [Digest] = []
@@ -422,7 +422,7 @@ extension WriteSession {
         return .done
     }
 
-    /// What became of a record that was to move to the newest keys.
+    /// The outcome of a record that was to move to the newest keys.
     package enum Moved: Sendable {
         /// It is under them, or there no more.
         case done
@@ -455,7 +455,7 @@ extension WriteSession {
 }
 
 extension VaultError {
-    /// Whether the database transaction can go on after this error.
+    /// Whether the database transaction can continue after this error.
     var leavesTransactionWhole: Bool {
         code == .recordExists || code == .recordNotFound || code == .invalidName || code == .tooLarge
             || code == .assuranceTooLow || code == .isItem

@@ -1,5 +1,5 @@
-// AppKit as far as Holdfast uses it: the pasteboard, printing, and what the session tells. The type rules; of behaviour, that each
-// center is its own.
+// AppKit as far as Holdfast uses it: the pasteboard, printing, and what the session tells. The type rules; of
+// behaviour, that each center is its own.
 @_exported import Foundation
 
 public final class NSPasteboard: NSObject, @unchecked Sendable {
@@ -62,8 +62,8 @@ public final class DistributedNotificationCenter: NotificationCenter, @unchecked
 
 @MainActor open class NSWorkspace: NSObject {
     public static let shared = NSWorkspace()
-    /// "Workspace notifications are posted to a notification center provided by the NSWorkspace object, instead of ... the default
-    /// notification center." [NSWorkspace]
+    /// "Workspace notifications are posted to a notification center provided by the NSWorkspace object, instead of ...
+    /// the default notification center." [NSWorkspace]
     public nonisolated let notificationCenter = NotificationCenter()
     public nonisolated static let willSleepNotification = NSNotification.Name("NSWorkspaceWillSleepNotification")
     public nonisolated static let didWakeNotification = NSNotification.Name("NSWorkspaceDidWakeNotification")

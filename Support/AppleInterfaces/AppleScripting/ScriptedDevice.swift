@@ -144,7 +144,7 @@ public final class ScriptedDevice: @unchecked Sendable {
 
 /// What the keychain stand-in needs to know of an `LAContext` without depending on LocalAuthentication.
 public protocol ScriptedAuthentication: AnyObject {
-    /// Whether this context satisfies a constraint: 0, or the status that the keychain returns instead. May ask, and use
-    /// up an answer.
+    /// Whether this context satisfies a constraint: 0, or the status that the keychain returns instead. May ask, and
+    /// use up an answer.
     func satisfy(biometrics: Bool, passcode: Bool) -> Int32
 }

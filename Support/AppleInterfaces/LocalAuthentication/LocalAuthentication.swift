@@ -105,7 +105,8 @@ open class LAContext: NSObject {
         _ policy: LAPolicy, localizedReason: String, reply: @escaping @Sendable (Bool, (any Error)?) -> Void
     ) {
         precondition(!localizedReason.isEmpty, "the system raises an exception for an empty reason")
-        // "If biometry is available, enrolled, and not disabled, the system uses that first" (deviceOwnerAuthentication).
+        // "If biometry is available, enrolled, and not disabled, the system uses that first"
+        // (deviceOwnerAuthentication).
         let isPasscode = obstacle(to: .deviceOwnerAuthenticationWithBiometrics) != nil
         let proof = isPasscode ? Proof.passcode : .biometrics
         if let failure = obstacle(to: policy) { return deliver(proof, .failure(failure.rawValue), to: reply) }

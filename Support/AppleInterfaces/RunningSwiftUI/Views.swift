@@ -425,9 +425,10 @@ extension UIWindow {
     }
 }
 extension UIWindowScene {
-    /// What stands in its windows that can be seen, from the top down, as far as one does not hide those below it (ours).
+    /// What stands in its windows that can be seen, from the top down, as far as one does not hide those below it
+    /// (ours).
     public var screens: [Screen] {
-        // What is covered goes on, too.
+        // What is covered continues, too.
         for window in windows { window.screen?.update() }
         let shown = windows.filter { !$0.isHidden }.reversed().sorted { $0.windowLevel.rawValue > $1.windowLevel.rawValue }
         let screens = shown.compactMap(\.screen)
@@ -655,8 +656,8 @@ extension View {
             if let shown = shown.value { content(shown)._evaluate(here.step("\(shown.id)")) }
         }
     }
-    /// The system's own picker, in another process: it is put away, then the app is told. A person who chooses nothing tells nothing.
-    /// Of two on one view the outer one alone works.
+    /// The system's own picker, in another process: it is put away, then the app is told. A person who chooses nothing
+    /// tells nothing. Of two on one view the outer one alone works.
     public nonisolated func fileImporter(
         isPresented: Binding<Bool>, allowedContentTypes: [UTType], onCompletion: @escaping (Result<URL, any Error>) -> Void
     ) -> some View {

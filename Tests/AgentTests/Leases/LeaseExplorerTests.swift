@@ -5,7 +5,8 @@ import TestSupport
 import Testing
 import VaultCore
 
-/// Walks long random orders of uses, answers, waits, locks and clock jumps, beside a model that only remembers what the user said.
+/// Walks long random orders of uses, answers, waits, locks and clock jumps, beside a model that only remembers what the
+/// user said.
 @Suite(.seeded) struct LeaseExplorerTests {
     /// What the user allowed, as it was said.
     struct Said {

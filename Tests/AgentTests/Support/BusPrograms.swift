@@ -3,8 +3,8 @@ import RealParts
 import TestSupport
 import Testing
 
-/// Programs of the session bus that keep their sessions of the Secret Service: one over an encrypted session (Python's secretstorage), one over
-/// a plain one. Ended with this object.
+/// Programs of the session bus that keep their sessions of the Secret Service: one over an encrypted session (Python's
+/// secretstorage), one over a plain one. Ended with this object.
 final class BusPrograms {
     private let process = Process()
     private let input = Pipe()

@@ -6,7 +6,8 @@ import VaultCore
 import VaultFormat
 import VaultStorage
 
-/// A session of its own, whose leader connects to the agent as it is told, itself or through others. Ended with this object.
+/// A session of its own, whose leader connects to the agent as it is told, itself or through others. Ended with this
+/// object.
 final class LeaseSession {
     private let process = Process()
     private let input = Pipe()

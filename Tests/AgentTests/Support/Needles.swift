@@ -21,8 +21,8 @@ struct Needles {
         return !Sanitizer.isPresent && (getuid() == 0 || scope.map { $0.hasPrefix("0") || $0.hasPrefix("1") } ?? true)
     }
 
-    /// A key, whole or any of its quarters, as it lies and as code may turn it: its words swapped as SHA-256 does, or from
-    /// the other end as a large number lies.
+    /// A key, whole or any of its quarters, as it lies and as code may turn it: its words swapped as SHA-256 does, or
+    /// from the other end as a large number lies.
     mutating func add(key: [UInt8], _ name: String) {
         let swapped = stride(from: 0, to: key.count, by: 4).flatMap { key[$0..<min($0 + 4, key.count)].reversed() }
         for (form, bytes) in [("", key), (", words swapped", swapped), (", reversed", key.reversed())] {

@@ -4,7 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The lines of the audit log, and what becomes of them.
+/// The lines of the audit log, and what happens to them.
 @Suite struct AuditLogTests {
     private let fixture: StoreFixture
     private let key: AuditKey
@@ -106,7 +106,7 @@ import Testing
     @Test func `the end of a log may be missing, and what came after it tells`() throws {
         try write(3)
         let first = try lines()
-        // Without its end a chain may go on: that is said, and is no fault.
+        // Without its end a chain may continue: that is said, and is no fault.
         #expect(try faults(Array(first.dropLast(2))) == [])
         let cut = try #require(try read().chains.first)
         #expect(!cut.isEnded && cut.lines == 3)
@@ -118,7 +118,7 @@ import Testing
         #expect(try read().faults.isEmpty)
         #expect(
             try faults(Array(first.dropLast(2)) + both.dropFirst(first.count)).contains(.unlinked(chain: second.id)))
-        // All of the first: it may be in a file of before, which is said.
+        // All of the first: it may be in an earlier file, which is said.
         try put(Array(both.dropFirst(first.count)))
         let later = try read()
         #expect(later.faults.isEmpty && later.continuesEarlier)

@@ -32,8 +32,8 @@ import Testing
 
     private func quoted(_ text: String) -> String { "\"\(text)\"" }
 
-    /// What peers spell anew before they verify, so that the signature no longer fits: `<>&` and U+2028 in Go, everything
-    /// beyond ASCII in Python, the slashes of the Swift client and numbers in all of them.
+    /// What peers spell anew before they verify, so that the signature no longer fits: `<>&` and U+2028 in Go,
+    /// everything beyond ASCII in Python, the slashes of the Swift client and numbers in all of them.
     @Test func theSignatureCoversTheBytesAsTheyCame() throws {
         for text in [
             #""<b>&</b>""#, "\"\u{2028}\u{2029}\"", #""é😀\u007f""#, #""\/""#, #""\u003c\u2028\ud83d\ude00""#,

@@ -431,7 +431,7 @@ func writeSecret(_ text: String, to path: String) throws {
         let session = try TestSession.opened(device, over: auth)
         let access = try accessRequest(session, #"{"foo":1,"bar":2}"#, now: SystemClock().now)
         #expect(try HTTPClient(app.address).post("/foo/bar", access.bytes).status == 200)
-        // Another generation, and the chain goes on after a restart of its keeper.
+        // Another generation, and the chain continues after a restart of its keeper.
         let allowed = "Authorization: Bearer \(admin)\r\n"
         // A slip, or a request that is sent twice, does nothing.
         for body in ["", "{}", #"{"generation":1}"#, #"{"generation":0,"x":1}"#] {

@@ -43,7 +43,7 @@ import Testing
         #expect(try mode(backup) == 0o700 && mode(backup + "/accounts.db") == 0o600 && mode(backup + "/keys") == 0o600)
         #expect(
             try run("backup", "--database", fixture.path, "--to", backup).status == 2, "a backup is not overwritten")
-        // After the backup one device goes on, and another account is made.
+        // After the backup one device continues, and another account is made.
         let (rotation, rotated) = try ahead.rotation()
         #expect(try client.post("/device/rotate", rotation.bytes).status == 200)
         let late = try create(RecoveryHash(freshDigest()))

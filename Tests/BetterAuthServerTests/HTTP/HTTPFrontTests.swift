@@ -202,7 +202,7 @@ func accessRequest(
         #expect(refused.text.contains("BA103"))
     }
 
-    /// Bodies of all kinds, over the wire: each gets an answer, and the server goes on.
+    /// Bodies of all kinds, over the wire: each gets an answer, and the server continues.
     @Test func everyBodyIsAnswered() throws {
         let front = try TestFront()
         let account = try TestAccount(on: front.server)

@@ -164,7 +164,7 @@ import Testing
         #expect(try KeyChainFolder(folder, .file).events.last?.payload.taintPrevious == true)
     }
 
-    /// Each of its files could not be written at one time: the chain goes on when there is room, after a restart too.
+    /// Each of its files could not be written at one time: the chain continues when there is room, after a restart too.
     @Test func `a key chain outlives a disk that was full`() throws {
         let scene = try KeyChainScene(folder)
         var hsm = try scene.keeper()
@@ -191,7 +191,8 @@ import Testing
         #expect(left == ["endorsed", "events", "keys"])
     }
 
-    /// Keys that were compromised are not endorsed by the next generation, whoever still has them and whenever they ask.
+    /// Keys that were compromised are not endorsed by the next generation, whoever still has them and whenever they
+    /// ask.
     @Test func `a taint before servers have new keys does not bring the old ones back`() throws {
         let scene = try KeyChainScene(folder)
         let hsm = try scene.keeper()
@@ -235,7 +236,8 @@ import Testing
         try server.waitUntilReady(says: "ready\n")
     }
 
-    /// Sessions live as long as the server's configuration says; a command that does not know it forgets no key too early.
+    /// Sessions live as long as the server's configuration says; a command that does not know it forgets no key too
+    /// early.
     @Test func `a rotation forgets keys by the lifetimes of the server`() throws {
         let file = KeyFile(keysFile)
         let now = SystemClock().now

@@ -225,7 +225,7 @@ import Testing
         }
     }
 
-    /// Writes fail as on a full disk: the server is not ready, says so once, and goes on when there is room.
+    /// Writes fail as on a full disk: the server is not ready, says so once, and continues when there is room.
     @Test func `a disk that is full makes the server not ready`() throws {
         let server = try start("--address-rate", "0", "--creation-rate", "0")
         func limit(_ size: String) throws {
@@ -293,7 +293,7 @@ import Testing
         let back = try scene.keeper(hsm.address)
         try server.waitUntilReady(says: "ready\n")
         #expect(try HTTPClient(server.address).post("/account/create", creation).status == 200)
-        // Its keys are published by now: without its keeper and the key service it goes on, and stays ready.
+        // Its keys are published by now: without its keeper and the key service it continues, and stays ready.
         back.process.end(SIGTERM)
         keys.process.end(SIGTERM)
         func metrics() throws -> String { try HTTPClient(server.address).get("/metrics").text }

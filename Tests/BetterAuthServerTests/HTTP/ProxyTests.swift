@@ -172,7 +172,7 @@ import Testing
         #expect(!claims.note(local, now: 1000) && claims.areLocal(now: 1000))
         #expect(!claims.note(try origin("127.0.0.1", []), now: 1500), "no claim")
         #expect(claims.areLocal(now: 1599.9) && !claims.areLocal(now: 1600))
-        // A proxy goes on claiming.
+        // A proxy continues claiming.
         _ = claims.note(local, now: 1590)
         #expect(claims.areLocal(now: 2189) && claims.trusting([]).areLocal(now: 2189) && !claims.areLocal(now: 2190))
     }

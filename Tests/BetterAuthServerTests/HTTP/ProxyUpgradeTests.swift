@@ -43,8 +43,8 @@ import Testing
         #expect(checked.status == 0 && accounts >= load.count, "\(checked.output)")
     }
 
-    /// Two processes over PostgreSQL and Redis share the port while one takes over from the other. The kernel resets what waits
-    /// at a socket that is closed; Caddy does not send a request with a body again, and is left out.
+    /// Two processes over PostgreSQL and Redis share the port while one takes over from the other. The kernel resets
+    /// what waits at a socket that is closed; Caddy does not send a request with a body again, and is left out.
     @Test(arguments: TestRun.kinds(installed.filter { $0 != .caddy }, of: "successors"))
     func `no request is lost behind a proxy when a second server takes over the port`(
         _ kind: ReverseProxy.Kind

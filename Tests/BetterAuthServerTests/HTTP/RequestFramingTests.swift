@@ -94,7 +94,7 @@ import Testing
         }
     }
 
-    /// What the grammar allows is taken, and the connection goes on.
+    /// What the grammar allows is taken, and the connection continues.
     @Test(arguments: [
         ("the usual", "GET /health HTTP/1.1\r\nHost: a\r\n\r\n"),
         ("no space before a value", "GET /health HTTP/1.1\r\nHost:a\r\n\r\n"),

@@ -172,7 +172,7 @@ import Testing
         #expect(try runServerCommand(["init", "--database", folder + "/other.db"], folder).status == 0)
         try put(Data(contentsOf: URL(fileURLWithPath: folder + "/other.db.keys")))
         try expectRefusal("other keys")
-        // Keys of before a rotation that the database has seen.
+        // Earlier keys a rotation that the database has seen.
         let rotation = ["rotate-keys", "--keys-file", fixture.path + ".keys", "--publish-seconds", "0"]
         #expect(try runServerCommand(rotation, folder).status == 0)
         let server = try ServerProcess(
@@ -224,7 +224,7 @@ import Testing
             #expect(refused.status != 0 && refused.output.contains("version"), "\(words): \(refused.output)")
         }
         #expect(try Data(contentsOf: URL(fileURLWithPath: path)).dropFirst(100) == new.dropFirst(100))
-        // Back: the backup of before the update is restored, and the earlier program goes on with it.
+        // Back: the earlier backup the update is restored, and the earlier program continues with it.
         #expect(try restore("restored-again.db").status == 3)
         _ = try rotate(device, on: folder + "/restored-again.db")
     }

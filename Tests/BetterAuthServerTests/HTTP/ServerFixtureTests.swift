@@ -3,8 +3,8 @@ import RealParts
 import TestSupport
 import Testing
 
-/// The databases, keys and audit logs of every release so far, read by this one (Docs/architecture.md 7): Tests/Fixtures, made by
-/// scripts/make-fixtures.
+/// The databases, keys and audit logs of every release so far, read by this one (Docs/architecture.md 7):
+/// Tests/Fixtures, made by scripts/make-fixtures.
 @Suite struct ServerFixtureTests {
     private static let fixtures = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Fixtures")

@@ -60,8 +60,8 @@ import Testing
         return try String(contentsOfFile: said, encoding: .utf8)
     }
 
-    /// With PostgreSQL's part: while the databases are away the server ends with what systemd restarts it for, whatever the
-    /// number of times, and begins when they are there. A mistake in the options ends it with what systemd leaves.
+    /// With PostgreSQL's part: while the databases are away the server ends with what systemd restarts it for, whatever
+    /// the number of times, and begins when they are there. A mistake in the options ends it with what systemd leaves.
     @Test func `a server waits for its database by being started again, and not for a mistake to go away`() throws {
         let unit = try values("holdfast-server.service")
         #expect(unit["Restart"] == "on-failure" && unit["StartLimitIntervalSec"] == "0")

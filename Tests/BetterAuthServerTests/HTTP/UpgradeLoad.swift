@@ -25,9 +25,9 @@ final class UpgradeLoad: Sendable {
         }
     }
 
-    /// One client, on one connection as long as the other side keeps it. A request on a connection that was used before is
-    /// repeated when that has ended meanwhile, as clients do with requests that may be repeated (RFC 9112, section 9.3.1): a
-    /// busy machine lets it rest for any time.
+    /// One client, on one connection as long as the other side keeps it. A request on a connection that was used before
+    /// is repeated when that has ended meanwhile, as clients do with requests that may be repeated (RFC 9112, section
+    /// 9.3.1): a busy machine lets it rest for any time.
     private func run(_ address: String, _ request: (HTTPClient) throws -> HTTPClient.Reply) {
         var client: HTTPClient?
         while !isEnding.load(ordering: .relaxed) {

@@ -31,8 +31,8 @@ final class ScaleLife: Sendable {
         }
     }
 
-    /// What came too late to say anything: a machine may rest for any time, and replies, challenges and nonces are kept for
-    /// theirs.
+    /// What came too late to say anything: a machine may rest for any time, and replies, challenges and nonces are kept
+    /// for theirs.
     struct Late: Error {}
 
     private struct State {

@@ -44,7 +44,7 @@ final class ScalePlace: @unchecked Sendable {  // the test's own thread alone ha
         return try HTTPClient(address).post(path, bytes, headers: "X-Forwarded-For: \(client)\r\n")
     }
 
-    /// The same bytes at one process after the other, until one says what came of them.
+    /// The same bytes at one process after the other, until one says the outcome.
     func post(
         _ path: String, _ bytes: [UInt8], from index: Int, for client: String, _ retried: () -> Void = {}
     ) -> HTTPClient.Reply? {

@@ -49,7 +49,7 @@ import Testing
     }
 }
 
-/// How long it goes on, and when what is killed.
+/// How long it continues, and when what is killed.
 private struct ScalePlan {
     let begin: ContinuousClock.Instant
     /// Of the whole: `HOLDFAST_SCALE_MINUTES`, for each number of processes.

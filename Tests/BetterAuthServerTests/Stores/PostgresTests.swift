@@ -63,8 +63,8 @@ import Testing
         #expect(checked.accounts > 0 && checked.refreshes > 0, "\(checked)")
     }
 
-    /// Restarted under load, PostgreSQL as by a crash: errors meanwhile, then service again, and nothing acknowledged is
-    /// lost.
+    /// Restarted under load, PostgreSQL as by a crash: errors meanwhile, then service again, and nothing acknowledged
+    /// is lost.
     @Test func databasesMayBeRestarted() throws {
         let pair = try DatabasePair()
         let store = try pair.store()
@@ -148,8 +148,8 @@ import Testing
         #expect(outcomes.contains(.used) && !outcomes.contains(.committed))
     }
 
-    /// Two application servers that share a Redis with the auth server: a request is good at one of them, once, and not at
-    /// all when its device is gone.
+    /// Two application servers that share a Redis with the auth server: a request is good at one of them, once, and not
+    /// at all when its device is gone.
     @Test func applicationServersShareNoncesAndRevocations() throws {
         let pair = try DatabasePair.shared()
         let fixture = try StoreFixture(.postgres)
@@ -215,7 +215,7 @@ import Testing
         #expect(try client.post("/account/create", device.creation(hash).bytes).status == 200)
         expectOneWinner(
             race("/device/rotate", try (0..<64).map { _ in try device.rotation().0.bytes }), "BA104")
-        // Whoever won, its keys are not ours: another account goes on.
+        // Whoever won, its keys are not ours: another account continues.
         device = try TestDevice(recovery: hash)
         #expect(try client.post("/account/create", device.creation(hash).bytes).status == 200)
         let request = UnsignedMessage(RequestSession.Request(nonce: try freshNonce(), identity: device.identity))

@@ -73,7 +73,7 @@ import Testing
             #expect(try server.post(RefreshSession.path, session.refreshing().0.bytes).code == .unavailable)
         }
         #expect(throws: StoreError.self) { try store.probe(now: server.clock.now) }
-        // What needs no Redis goes on.
+        // What needs no Redis continues.
         let (rotation, after) = try account.device.rotation()
         #expect(try server.send(RotateDevice.self, rotation) == nil)
         account.device = after

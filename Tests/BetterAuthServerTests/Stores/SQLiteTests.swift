@@ -88,7 +88,7 @@ import Testing
         #expect(count == 11)
     }
 
-    /// The log that commits write goes into the file and begins anew, also while commits go on.
+    /// The log that commits write goes into the file and begins anew, also while commits continue.
     @Test func theLogIsBounded() throws {
         let fixture = try StoreFixture(.sqlite)
         var changes = RandomChanges(now: TestClock().now)

@@ -6,8 +6,8 @@ import Foundation
 import Synchronization
 import Testing
 
-/// The real server logic behind a small HTTP front on a port that the system chooses; ends with this object. Also an app
-/// server: `/echo` verifies access and gives the request back.
+/// The real server logic behind a small HTTP front on a port that the system chooses; ends with this object. Also an
+/// app server: `/echo` verifies access and gives the request back.
 final class AuthHTTPServer: Sendable {
     let store = MemoryStore()
     let responseKey: ServerKey

@@ -58,8 +58,8 @@ final class ClipboardPlace {
 
     private static func bytes(_ words: [String]) -> [[UInt8]] { words.map { Array($0.utf8) } }
 
-    /// A display whose number nobody else has: of servers that choose one themselves, one that ends takes away the socket of
-    /// one that has just begun with the same number.
+    /// A display whose number nobody else has: of servers that choose one themselves, one that ends takes away the
+    /// socket of one that has just begun with the same number.
     /// - Returns: The display.
     private func startX() throws -> String {
         for _ in 0..<20 {
@@ -74,7 +74,8 @@ final class ClipboardPlace {
         try #require(unsafe pipe(&ends) == 0)
         defer { close(ends[0]) }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        // Without -noreset the server starts over whenever its last client goes, and drops whoever comes at that moment.
+        // Without -noreset the server starts over whenever its last client goes, and drops whoever comes at that
+        // moment.
         let words = [":\(number)", "-displayfd", "9", "-screen", "0", "16x16x24", "-nolisten", "tcp", "-noreset"]
         let server = try Child("/usr/bin/Xvfb", raw: ClipboardPlace.bytes(words), descriptors: [9: .ours(ends[1])])
         close(ends[1])
@@ -136,8 +137,8 @@ final class ClipboardPlace {
         return result.code == 0 ? result.text : nil
     }
 
-    /// Another program that copies and serves what it has, in the foreground: a daemon of it would keep the descriptor by which
-    /// its end is known.
+    /// Another program that copies and serves what it has, in the foreground: a daemon of it would keep the descriptor
+    /// by which its end is known.
     func copy(_ text: String, _ sandbox: Sandbox) throws -> Child {
         let words: [String] =
             switch kind {

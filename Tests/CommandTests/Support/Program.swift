@@ -61,8 +61,8 @@ final class Child {
         for (number, source) in all.sorted(by: { $0.value.rank < $1.value.rank || $0.key < $1.key }) {
             unsafe source.add(to: &actions, as: number)
         }
-        // Libraries and the proxies of tests open sockets that a child would inherit: held open there, their other end is never
-        // told that we closed ours, and a software TPM serves one connection at a time.
+        // Libraries and the proxies of tests open sockets that a child would inherit: held open there, their other end
+        // is never told that we closed ours, and a software TPM serves one connection at a time.
         for number in Child.present where all[number] == nil && number != 300 {
             unsafe posix_spawn_file_actions_addclose(&actions, number)
         }
@@ -80,7 +80,8 @@ final class Child {
         pid = child
     }
 
-    /// What may be open here, and somewhat more: other threads open things meanwhile. Closing what is not open is fine.
+    /// What may be open here, and somewhat more: other threads open things meanwhile. Closing what is not open is
+    /// harmless.
     private static var present: Range<Int32> {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
         return 3..<max(256, (names.compactMap { Int32($0) }.max() ?? 0) + 64)

@@ -42,8 +42,8 @@ final class PseudoTerminal {
         #expect(unsafe write(screen, bytes, bytes.count) == bytes.count)
     }
 
-    /// Types a line that nobody reads, and waits until the terminal has it: a kernel thread takes it there, and decides only then
-    /// whether it is shown.
+    /// Types a line that nobody reads, and waits until the terminal has it: a kernel thread takes it there, and decides
+    /// only then whether it is shown.
     func typeUnread(_ line: String) throws {
         type(line + "\n")
         var waiting = pollfd(fd: self.line, events: Int16(POLLIN), revents: 0)

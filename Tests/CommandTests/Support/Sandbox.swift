@@ -85,7 +85,8 @@ final class Sandbox {
             errors: exists(errors) ? String(decoding: try bytes(errors), as: UTF8.self) : "")
     }
 
-    /// For scripts of the shell: `await CONDITION` asks again until it is so. What never comes ends the script, which says so.
+    /// For scripts of the shell: `await CONDITION` asks again until it is so. What never comes ends the script, which
+    /// says so.
     static let awaiting = """
         await() {
             local tries=0

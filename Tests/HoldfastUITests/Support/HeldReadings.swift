@@ -2,7 +2,8 @@ import Holdfast
 
 @testable import HoldfastUI
 
-/// What a lock screen reads, held back until the test lets go of it: the order in which slow readings arrive is the test's.
+/// What a lock screen reads, held back until the test lets go of it: the order in which slow readings arrive is the
+/// test's.
 @MainActor
 final class HeldReadings {
     /// Of the task whose reading is to arrive first.
@@ -21,7 +22,8 @@ final class HeldReadings {
         let isAfterPrompt = sawPrompt
         let facts = await LockFacts(of: app)
         guard isHolding else { return facts }
-        // On a busy machine, a reading from before the prompt still arrives. Held, it would keep those behind it from being begun.
+        // On a busy machine, a reading from before the prompt still arrives. Held, it would keep those behind it from
+        // being begun.
         guard isAfterPrompt || facts.owner?.prompt != nil else { return facts }
         if facts.owner?.prompt != nil { sawPrompt = true } else { sawNoPrompt = true }
         await withCheckedContinuation { arrival in

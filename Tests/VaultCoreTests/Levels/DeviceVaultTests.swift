@@ -158,7 +158,7 @@ import VaultStorage
         try vault.finishRekey()
         try vault.put([2], "after")
         vault.lock()
-        // The header of before, with everything else as it is now.
+        // The earlier header, with everything else as it is now.
         let header = try Data(contentsOf: URL(fileURLWithPath: before.path + "/header"))
         try header.write(to: URL(fileURLWithPath: home.path + "/header"))
         let attacked = try home.open()
@@ -241,8 +241,8 @@ import VaultStorage
         }
     }
 
-    /// A power cut before and after each change of the key store: what lies there then opens by one way, and after that start
-    /// nothing is left over.
+    /// A power cut before and after each change of the key store: what lies there then opens by one way, and after that
+    /// start nothing is left over.
     @Test(arguments: Move.allCases)
     func `killed at each step, exactly one way opens and no share is left`(_ move: Move) throws {
         let home = try LevelHome()

@@ -8,7 +8,7 @@ import VaultFormat
 @testable import VaultLog
 @testable import VaultStorage
 
-/// What the keys of before a move of the level tell and allow afterwards: nothing.
+/// What the earlier keys a move of the level tell and allow afterwards: nothing.
 @Suite struct LevelKeysTests {
     private static let logNames = ["log", "log.old", "log.new", "log.state"]
 

@@ -3,8 +3,8 @@ import Testing
 @testable import VaultCore
 @testable import VaultFormat
 
-/// Every change of level, killed at every step, and every repair of it, killed at every step: pure values against a model of
-/// the disk and of the key store.
+/// Every change of level, killed at every step, and every repair of it, killed at every step: pure values against a
+/// model of the disk and of the key store.
 @Suite struct LevelMoveTests {
     private static let vault = VaultID(bytes: Array(1...16))!
 

@@ -45,8 +45,8 @@ import VaultFormat
         try vault.finishRekey()
     }
 
-    /// Everything that a thief with one copy of the home can compute, tried on all that comes after it: the key of the copy
-    /// leads forward, and tells that an entry was written, and nothing else.
+    /// Everything that a thief with one copy of the home can compute, tried on all that comes after it: the key of the
+    /// copy leads forward, and tells that an entry was written, and nothing else.
     @Test func whoCopiedTheStateReadsNothingThatComesLater() throws {
         let copied = try state()
         var key = try stateKey()
@@ -128,7 +128,7 @@ import VaultFormat
         try forged.restore(to: home)
         #expect(try vault.logFindings() == ["changed@0"])
 
-        // The present: the log of before, with its state.
+        // The present: the earlier log, with its state.
         try old.restore(to: home)
         #expect(try !vault.securityLog().isIntact)
         vault.lock()
@@ -140,8 +140,8 @@ import VaultFormat
         #expect(try vault.logFindings() == [])
     }
 
-    /// A public key in the state that is not the vault's: what was written meanwhile is somebody else's, and the owner is
-    /// told at the next unlock.
+    /// A public key in the state that is not the vault's: what was written meanwhile is somebody else's, and the owner
+    /// is told at the next unlock.
     @Test func anotherPublicKeyIsNoticedAndReplaced() throws {
         vault.lock()
         let mine = try P256PrivateKey.generate()
@@ -165,8 +165,8 @@ import VaultFormat
         #expect(try vault.logged().last == "drill")
     }
 
-    /// What somebody writes into the state while the vault is locked: the next unlock begins a chain that the vault proves,
-    /// whatever the state says of itself, and says so. Nothing that comes later is lost.
+    /// What somebody writes into the state while the vault is locked: the next unlock begins a chain that the vault
+    /// proves, whatever the state says of itself, and says so. Nothing that comes later is lost.
     @Test(arguments: ["key", "higher epoch", "full", "far ahead"])
     func aStateThatIsNotTheVaultsIsHealedByTheNextUnlock(_ what: String) throws {
         vault.lock()
@@ -216,8 +216,8 @@ import VaultFormat
         #expect(try self.state().recipient == vault.logKeys().newest.recipient)
     }
 
-    /// A kill after the state is of the new chain and before its segment is in its place: nothing is called tampering, and
-    /// the new chain has the hash of the old one.
+    /// A kill after the state is of the new chain and before its segment is in its place: nothing is called tampering,
+    /// and the new chain has the hash of the old one.
     @Test func aKillBeforeTheNewSegmentIsInItsPlaceIsMadeUpFor() throws {
         vault.appendDrills(2)
         try rekey(vault, "right", "next")
@@ -279,8 +279,8 @@ import VaultFormat
         #expect(keys.keybag.epochs(of: .logReached) == [], "the note goes with the older keys")
     }
 
-    /// A rekey that ends before the log could go over: the next unlock makes up for both, and nothing is found. Who has the
-    /// exported keys in between finds nothing either.
+    /// A rekey that ends before the log could go over: the next unlock makes up for both, and nothing is found. Who has
+    /// the exported keys in between finds nothing either.
     @Test func `a log that could not go over yet is as it was written`() throws {
         vault.appendDrills(2)
         let folder = home.file("log.new")
@@ -327,7 +327,7 @@ import VaultFormat
         #expect(try vault.securityLog().isIntact)
     }
 
-    /// A folder somebody made in the place of the older part keeps neither log nor rekey from going on.
+    /// A folder somebody made in the place of the older part keeps neither log nor rekey from continuing.
     @Test func aFolderInThePlaceOfTheOlderPartStopsNothing() throws {
         let folder = home.file("log.old")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
@@ -352,7 +352,7 @@ import VaultFormat
         try restored.open().unlock("next")
     }
 
-    /// The key of before goes when nothing is left under it.
+    /// The earlier key goes when nothing is left under it.
     @Test func anOldLogKeyGoesWithItsSegment() throws {
         try rekey(vault, "right", "next")
         #expect(try vault.logKeys()[1] != nil, "the segment before is still under it")

@@ -97,7 +97,7 @@ import VaultFormat
             #expect(try other.status().log.problem == nil)
             #expect(try other.verify().isIntact)
         }
-        // The first one goes on as it was.
+        // The first one continues as it was.
         vault.appendDrills(1)
         #expect(try vault.logged() == ["created", "unlocked", "drill", "drill", "backedUp", "drill"])
         #expect(try vault.securityLog().isIntact)

@@ -8,8 +8,8 @@ import VaultFormat
 @testable import VaultLog
 @testable import VaultStorage
 
-/// Somebody without keys edits, removes, moves and adds in the log's files; the position is named, by who only reads and
-/// by who has written on meanwhile.
+/// Somebody without keys edits, removes, moves and adds in the log's files; the position is named, by who only reads
+/// and by who has written on meanwhile.
 @Suite struct LogTamperTests {
     private let home: TestHome
     private let vault: Vault

@@ -5,8 +5,8 @@ import Testing
 extension SampleUser {
     static let passcode = "seven grey herons 7391"
 
-    /// Opens all that this page can put up, fills in what there is to fill in, leaves the app and comes back with it, and puts it
-    /// away. What does its work at once, without putting anything up, is done on the way.
+    /// Opens all that this page can put up, fills in what there is to fill in, leaves the app and comes back with it,
+    /// and puts it away. What does its work at once, without putting anything up, is done on the way.
     /// - Parameters:
     ///   - sparing: What is not pressed.
     ///   - screen: What stands in front now; another one where the lock came in between.

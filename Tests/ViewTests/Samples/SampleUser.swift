@@ -7,8 +7,8 @@ import TestSupport
 import Testing
 import UIKit
 
-/// Who uses a sample: in a process of its own, with a home, a keychain and a device that nobody else has. Each picture that the
-/// system would take on the way is looked at.
+/// Who uses a sample: in a process of its own, with a home, a keychain and a device that nobody else has. Each picture
+/// that the system would take on the way is looked at.
 @MainActor final class SampleUser {
     private let device = ScriptedDevice.current
     /// What the device answers next; without any, it does not know who is there.
@@ -138,7 +138,8 @@ import UIKit
         look(scene, "\(moment), \(phase), later", isInFront: isInFront)
     }
 
-    /// Each scene is left alone; then the app, by an interruption and for good. Whoever comes back is known by the device.
+    /// Each scene is left alone; then the app, by an interruption and for good. Whoever comes back is known by the
+    /// device.
     func leavesAndReturns(_ moment: String) async throws {
         for (number, scene) in scenes.enumerated() where scenes.count > 1 {
             for phase in [ScenePhase.inactive, .background, .inactive, .active] {
@@ -208,7 +209,7 @@ import UIKit
     var all: [Screen] { get }
 }
 extension SampleScene {
-    /// What goes on by itself goes on for a moment.
+    /// What continues by itself does so for a moment.
     func rest() async throws {
         for _ in 0..<4 {
             try await Task.sleep(for: .milliseconds(1))

@@ -1,7 +1,8 @@
 import CAdw
 
 extension Widget {
-    /// Files that are dragged here from another program come as their paths; what has none, as on another machine, is left out.
+    /// Files that are dragged here from another program come as their paths; what has none, as on another machine, is
+    /// left out.
     /// - Parameter takes: Whether they were taken.
     package func onDrop(_ takes: @escaping ([String]) -> Bool) {
         let target = gtk_drop_target_new(gdk_file_list_get_type(), GDK_ACTION_COPY)!

@@ -1,7 +1,7 @@
 package import CAdw
 
-/// A strong reference to a GObject. GTK's package structs arrive in Swift as `UnsafeMutablePointer<GtkX>` and its opaque
-/// ones as `OpaquePointer`; the two accessors below give whichever a C call asks for.
+/// A strong reference to a GObject. GTK's package structs arrive in Swift as `UnsafeMutablePointer<GtkX>` and its
+/// opaque ones as `OpaquePointer`; the two accessors below give whichever a C call asks for.
 @MainActor package class Object {
     package let raw: UnsafeMutableRawPointer
 

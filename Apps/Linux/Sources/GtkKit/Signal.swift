@@ -1,7 +1,7 @@
 package import CAdw
 
-/// One trampoline serves every signal: the closure has a marshaller of its own, so that the C argument list never has to be
-/// written out in Swift.
+/// One trampoline serves every signal: the closure has a marshaller of its own, so that the C argument list never has
+/// to be written out in Swift.
 private final class Handler {
     let call: (UnsafePointer<GValue>, Int) -> Bool?
     init(_ call: @escaping (UnsafePointer<GValue>, Int) -> Bool?) { self.call = call }
@@ -25,8 +25,8 @@ func makeClosure(_ call: @escaping (UnsafePointer<GValue>, Int) -> Bool?) -> Uns
 }
 
 extension Object {
-    /// `call` gets the signal's arguments (the first is the emitter); what it returns is handed back where the signal wants
-    /// a boolean.
+    /// `call` gets the signal's arguments (the first is the emitter); what it returns is handed back where the signal
+    /// wants a boolean.
     package func onEmission(_ signal: String, _ call: @escaping (UnsafePointer<GValue>, Int) -> Bool?) {
         g_signal_connect_closure(raw, signal, makeClosure(call), 0)
     }

@@ -293,7 +293,8 @@ final class ChangeForm {
     }
 }
 
-/// The bar and the words under a passcode that is being chosen. What is guessed at once is taken only where the user insists.
+/// The bar and the words under a passcode that is being chosen. What is guessed at once is taken only where the user
+/// insists.
 final class StrengthMeter {
     private let bar: LevelBar?, label: Label?, weak: ToggleButton
 

@@ -3,8 +3,8 @@ import GtkKit
 import Holdfast
 import HoldfastUI
 
-/// Covers everything while locked. What is under it is hidden, not merely painted over, so that neither the pointer, the
-/// keyboard nor a screen reader gets at it; the blur is a picture taken as the lock falls.
+/// Covers everything while locked. What is under it is hidden, not merely painted over, so that neither the pointer,
+/// the keyboard nor a screen reader gets at it; the blur is a picture taken as the lock falls.
 final class LockCover {
     private unowned let parts: ReadyWindow
     private let lock: LockModel

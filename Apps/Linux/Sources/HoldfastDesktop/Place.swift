@@ -18,7 +18,8 @@ struct Place {
     /// Nil after a word about how to use it.
     init?() {
         var named: String?
-        // A program that wants something asked starts it under this name, with options that it knows from other programs.
+        // A program that wants something asked starts it under this name, with options that it knows from other
+        // programs.
         var asks = CommandLine.arguments.first?.split(separator: "/").last == "pinentry"
         var arguments = asks ? [] : CommandLine.arguments.dropFirst()
         while let argument = arguments.popFirst() {

@@ -3,8 +3,8 @@ import GtkKit
 import Holdfast
 import HoldfastUI
 
-/// The tray that comes up from the bottom edge: asks for a passcode or a yes, an item, a new passcode. It is a part of the
-/// window, so that the cover hides it too.
+/// The tray that comes up from the bottom edge: asks for a passcode or a yes, an item, a new passcode. It is a part of
+/// the window, so that the cover hides it too.
 final class Sheets {
     private let window: Window
     private let main: Widget

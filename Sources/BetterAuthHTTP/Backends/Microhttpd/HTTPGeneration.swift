@@ -1,7 +1,7 @@
 internal import SystemCalls
 
-/// The daemons that serve connections with one set of settings. A reload makes another one for new connections; this one
-/// ends when its last connection has gone.
+/// The daemons that serve connections with one set of settings. A reload makes another one for new connections; this
+/// one ends when its last connection has gone.
 final class HTTPGeneration: Sendable {
     private let handler: HTTPHandler
     private let daemons: [HTTPDaemon]

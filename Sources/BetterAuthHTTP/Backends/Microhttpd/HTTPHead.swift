@@ -112,10 +112,11 @@ struct HTTPTarget: Sendable {
     }
 }
 
-/// Where the lines of a head lie: libmicrohttpd splits it in place, so the space between two parts is what stood between
-/// them. It ends lines at a bare line feed too, lets them go on in the next one, and stops at a zero byte; then the space
-/// is another one. Of this nothing is read, only compared. Versions from 0.9.77 on refuse all of that themselves in their
-/// strict mode; that of earlier ones covers only what is looked at here anyway, and sends the head of its refusal twice.
+/// Where the lines of a head lie: libmicrohttpd splits it in place, so the space between two parts is what stood
+/// between them. It ends lines at a bare line feed too, lets them continue in the next one, and stops at a zero byte;
+/// then the space is another one. Of this nothing is read, only compared. Versions from 0.9.77 on refuse all of that
+/// themselves in their strict mode; that of earlier ones covers only what is looked at here anyway, and sends the head
+/// of its refusal twice.
 struct HTTPHeadLayout {
     /// Whether this library's heads are looked at like that.
     static let isKnown: Bool = {

@@ -100,8 +100,8 @@ package enum HTTPError: Error, Sendable, CustomStringConvertible {
     case system(String, Int32)
     /// libmicrohttpd does not start; with TLS it is mostly the key or the certificate.
     case daemon
-    /// libmicrohttpd does not ask this program for the lengths of requests: it was linked otherwise, or something stands in
-    /// front of it.
+    /// libmicrohttpd does not ask this program for the lengths of requests: it was linked otherwise, or something
+    /// stands in front of it.
     case unbound
 
     package var description: String {

@@ -70,7 +70,8 @@ final class HTTPPeers: Sendable {
     func endSlow(before moment: Double) {
         state.withLock { state in
             for peer in state.peers.values where peer.restingSince.withLock({ $0 }) < moment {
-                // Its thread sees the end and closes; the number cannot be another connection's before it is removed here.
+                // Its thread sees the end and closes; the number cannot be another connection's before it is removed
+                // here.
                 _ = shutdown(peer.descriptor, Int32(SHUT_RDWR))
             }
         }

@@ -58,8 +58,8 @@ internal import SystemCalls
     /// Connections that there are.
     package var connections: Int { generations.withLock { $0.reduce(0) { $0 + $1.connections } } }
 
-    /// Serves new connections with other settings: certificate, limits, proxies. A connection that is there keeps its own
-    /// until its next reply, which ends it. The number of connections and threads stays as it was.
+    /// Serves new connections with other settings: certificate, limits, proxies. A connection that is there keeps its
+    /// own until its next reply, which ends it. The number of connections and threads stays as it was.
     /// - Throws: ``HTTPError/daemon``; then nothing has changed.
     package func renew(_ settings: HTTPSettings) throws(HTTPError) {
         var settings = settings.counting(with: self.settings)

@@ -2,7 +2,8 @@ internal import BetterAuthMessages
 internal import BetterAuthServer
 internal import Synchronization
 
-/// What expires, in Redis. Keys that one script touches share a tag in braces, so that they lie on one node of a cluster.
+/// What expires, in Redis. Keys that one script touches share a tag in braces, so that they lie on one node of a
+/// cluster.
 ///
 ///     holdfast:c:{NONCE}  identity           holdfast:r:{NONCE}  operation, identity, device, reply
 ///     holdfast:h:{HASH}   1                  holdfast:r:{HASH}   the same
@@ -169,7 +170,8 @@ final class ExpiringEntries: Sendable {
         return false
     }
 
-    /// Tells application servers that devices, and tokens from before a moment, of all devices or of one, count no longer.
+    /// Tells application servers that devices, and tokens from before a moment, of all devices or of one, count no
+    /// longer.
     func publish(
         devices: [DeviceID], of identity: IdentityID, voidBefore: Timestamp,
         devicesBefore: [(device: DeviceID, voidBefore: Timestamp)] = [], seconds: Int64

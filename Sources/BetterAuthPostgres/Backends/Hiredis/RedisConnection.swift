@@ -16,7 +16,8 @@ internal import SystemCalls
         case status
     }
 
-    /// hiredis writes to a connection that Redis has closed as to any other: without this the signal would end the process.
+    /// hiredis writes to a connection that Redis has closed as to any other: without this the signal would end the
+    /// process.
     private static let ignoresBrokenPipes: Void = { _ = signal(SIGPIPE, SIG_IGN) }()
 
     /// - Throws: ``StoreError/unavailable(_:)``.
@@ -41,7 +42,7 @@ internal import SystemCalls
 
     deinit { unsafe redisFree(context) }
 
-    /// Whether it can go on.
+    /// Whether it can continue.
     var isGood: Bool { unsafe context.pointee.err == 0 }
 
     func run(_ words: [String]) throws(StoreError) -> Answer { try run(words.map { Array($0.utf8) }) }

@@ -53,8 +53,8 @@ final class AccountTable: Sendable {
     private static let probeName = Array("probe".utf8)
     private static let keysName = Array("keys".utf8)
 
-    /// Writes a row, which every process of the service has in common, to tables that are still of this program's version.
-    /// Where they are not, connections are closed: each new one looks before it does anything.
+    /// Writes a row, which every process of the service has in common, to tables that are still of this program's
+    /// version. Where they are not, connections are closed: each new one looks before it does anything.
     func probe(_ now: Timestamp) throws(StoreError) {
         let rows = try run("setting", [PostgresSchema.name])
         do throws(StoreError) { try PostgresSchema.check(PostgresSchema.version(rows)) } catch {
@@ -69,8 +69,8 @@ final class AccountTable: Sendable {
     private static let proofLasts = 5.0
     private let proven = Mutex(-Double.infinity)
 
-    /// Writes an account as operations do, and takes it back: the table of settings may be sound while that of accounts is
-    /// away, full, or shut to this user. Nobody sees the row, whose identity is another one each time.
+    /// Writes an account as operations do, and takes it back: the table of settings may be sound while that of accounts
+    /// is away, full, or shut to this user. Nobody sees the row, whose identity is another one each time.
     private func proveAccounts() throws(StoreError) {
         let now = MonotonicClock.seconds
         guard proven.withLock({ now - $0 >= AccountTable.proofLasts }) else { return }

@@ -33,8 +33,8 @@ enum PostgresCodes {
         (words[code] ?? classes[String(code.prefix(2))] ?? "a statement failed") + " (\(code))"
     }
 
-    /// Why there is no connection. libpq has no codes for that, and its text may name the user: only what is recognised is
-    /// repeated, in words of ours.
+    /// Why there is no connection. libpq has no codes for that, and its text may name the user: only what is recognised
+    /// is repeated, in words of ours.
     static func connection(_ message: String) -> String {
         let known = [
             ("Connection refused", "nothing listens there"),

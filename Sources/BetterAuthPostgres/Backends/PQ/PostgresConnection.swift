@@ -52,7 +52,7 @@ internal import CPQ
         }
     }
 
-    /// Whether it can go on: it is there, and in no transaction.
+    /// Whether it can continue: it is there, and in no transaction.
     var isGood: Bool { unsafe PQstatus(handle) == CONNECTION_OK && PQtransactionStatus(handle) == PQTRANS_IDLE }
 
     /// The result of a statement.

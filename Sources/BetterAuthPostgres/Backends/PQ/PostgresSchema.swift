@@ -4,8 +4,8 @@ internal import SystemCalls
 /// What the tables look like, by version. Names are prefixed, since the database may have other tables. `migrate` makes
 /// them; a server only reads, inserts, updates and deletes rows.
 enum PostgresSchema {
-    /// Each brings a database one version further. A statement of its own for each change: engines that distribute tables
-    /// have no transactions around those.
+    /// Each brings a database one version further. A statement of its own for each change: engines that distribute
+    /// tables have no transactions around those.
     private static let migrations = [
         [
             """
@@ -14,7 +14,7 @@ enum PostgresSchema {
             """,
             "CREATE TABLE IF NOT EXISTS holdfast_settings (name text PRIMARY KEY, value bytea NOT NULL)",
         ],
-        // Rows may be of version 2 (``AccountCoding``), which programs of before cannot read.
+        // Rows may be of version 2 (``AccountCoding``), which earlier programs cannot read.
         [],
         // So may the mark of the keys be longer than they know (``KeyMark``).
         [],

@@ -38,8 +38,8 @@ package enum SQLiteBackup {
         } catch { throw .unavailable("\(target): \(error)") }
     }
 
-    /// Copies a backup. Its bytes are a stranger's until they were looked at: nothing of it is opened by SQLite but a copy of
-    /// its one file, which has no name yet under which anybody would take it for a database.
+    /// Copies a backup. Its bytes are a stranger's until they were looked at: nothing of it is opened by SQLite but a
+    /// copy of its one file, which has no name yet under which anybody would take it for a database.
     /// - Parameters:
     ///   - copy: In a folder of its own.
     ///   - accept: Called with what the database says of its keys; a throw refuses it.

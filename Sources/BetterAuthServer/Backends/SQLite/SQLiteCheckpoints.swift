@@ -1,11 +1,11 @@
 internal import Synchronization
 internal import SystemCalls
 
-/// Brings the log into the file beside the commits, which go on meanwhile.
+/// Brings the log into the file beside the commits, which continue meanwhile.
 ///
 /// That alone would never end under load: there is always another commit behind. So once the bulk is done the writer
-/// does the little that came since, and its next commit begins the log anew. Where the disk or the processor is slower than the
-/// commits, they wait for it: the log never has more than ``most`` pages and those of one commit.
+/// does the little that came since, and its next commit begins the log anew. Where the disk or the processor is slower
+/// than the commits, they wait for it: the log never has more than ``most`` pages and those of one commit.
 final class SQLiteCheckpoints: Sendable {
     private enum State {
         case idle

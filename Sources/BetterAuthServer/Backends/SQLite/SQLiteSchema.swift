@@ -19,7 +19,7 @@ enum SQLiteSchema {
             device BLOB NOT NULL, bytes BLOB NOT NULL) STRICT;
         """,
         "CREATE TABLE settings (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID",
-        // Rows of accounts may be of version 2 (``AccountCoding``), which programs of before cannot read.
+        // Rows of accounts may be of version 2 (``AccountCoding``), which earlier programs cannot read.
         "",
         // So may the mark of the keys be longer than they know (``KeyMark``).
         "",

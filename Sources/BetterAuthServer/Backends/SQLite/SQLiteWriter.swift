@@ -125,7 +125,7 @@ final class SQLiteWriter: @unchecked Sendable {  // belongs to the writing threa
 
     /// Takes away keys that nothing can be refreshed with any more, some rows at a time.
     /// - Parameter start: Where the last sweep stopped.
-    /// - Returns: Where to go on; empty at the end of the table.
+    /// - Returns: Where to continue; empty at the end of the table.
     func sweep(from start: [UInt8], now: Timestamp, most rows: Int64) throws(StoreError) -> [UInt8] {
         var (last, seen, expired): ([UInt8], Int64, [[UInt8]]) = ([], 0, [])
         try selectSweep.each(.bytes(start), .number(rows)) { row throws(StoreError) in

@@ -4,8 +4,8 @@ internal import SystemCalls
 
 /// HTTP by libcurl: one connection for each request, in a thread of its own.
 ///
-/// Certificates and host names are verified with what the system trusts, TLS 1.2 at least; redirects are not followed; the
-/// answer, head and body, is bounded in size and time; nothing is decompressed.
+/// Certificates and host names are verified with what the system trusts, TLS 1.2 at least; redirects are not followed;
+/// the answer, head and body, is bounded in size and time; nothing is decompressed.
 public struct CurlTransport: Transport {
     /// Bounds in time.
     public struct Patience: Sendable, Hashable {

@@ -9,8 +9,8 @@ internal import FoundationNetworking
 
 /// HTTP by URLSession: an ephemeral session for each request, without cookies, caches or stored passwords.
 ///
-/// Certificates and host names are verified with what the system trusts, TLS 1.2 at least; redirects are not followed; the
-/// answer is bounded in size and time. Which addresses may be plain is decided where they are made
+/// Certificates and host names are verified with what the system trusts, TLS 1.2 at least; redirects are not followed;
+/// the answer is bounded in size and time. Which addresses may be plain is decided where they are made
 /// (``BetterAuthVerification/ServerAddress``); this refuses what is neither.
 public struct URLSessionTransport: Transport {
     /// Bounds in time.
@@ -86,7 +86,7 @@ public struct URLSessionTransport: Transport {
     }
 }
 
-/// What becomes of one request. Its session calls it from a queue of its own, one call after the other.
+/// What happens to one request. Its session calls it from a queue of its own, one call after the other.
 private final class URLSessionExchange: NSObject, URLSessionDataDelegate, Sendable {
     private typealias Outcome = Result<TransportReply, TransportError>
 

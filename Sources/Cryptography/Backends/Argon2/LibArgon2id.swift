@@ -3,8 +3,9 @@ internal import SecretMemory
 
 /// Argon2id through libargon2, which takes salts of any size where libsodium takes 16 bytes only.
 package enum LibArgon2id {
-    /// Fills `output`; with Argon2d where the memory that is read may depend on the password. The caller has checked the sizes. The library wipes its working memory: FLAG_clear_internal_memory
-    /// is on unless changed, and Debian's build does not even export it.
+    /// Fills `output`; with Argon2d where the memory that is read may depend on the password. The caller has checked
+    /// the sizes. The library wipes its working memory: FLAG_clear_internal_memory is on unless changed, and Debian's
+    /// build does not even export it.
     /// - Throws: ``CryptographyError/invalidSize``, ``CryptographyError/memory(_:)``,
     ///   ``CryptographyError/library(code:)``.
     static func derive(

@@ -4,14 +4,15 @@ internal import CryptoKit
 internal import Foundation
 package import SecretMemory
 
-// What files of other programs are encrypted with, as on Linux. CryptoKit has neither CBC nor PBKDF2, which the system's C library
-// has. The vault itself does not use these.
+// What files of other programs are encrypted with, as on Linux. CryptoKit has neither CBC nor PBKDF2, which the
+// system's C library has. The vault itself does not use these.
 
 /// AES-256 as other programs use it.
 package enum BlockCipher {
-    /// Decrypts in CBC mode (NIST SP 800-38A) and removes the padding of PKCS #7. Check a tag first: an error says that the padding
-    /// is wrong.
-    /// - Throws: ``CryptographyError/invalidSize`` for other sizes, ``CryptographyError/library(code:)`` for wrong padding.
+    /// Decrypts in CBC mode (NIST SP 800-38A) and removes the padding of PKCS #7. Check a tag first: an error says that
+    /// the padding is wrong.
+    /// - Throws: ``CryptographyError/invalidSize`` for other sizes, ``CryptographyError/library(code:)`` for wrong
+    ///   padding.
     package static func decryptCBC(
         _ content: RawSpan, key: borrowing SecretBytes, vector: RawSpan
     ) throws(CryptographyError) -> SecretBytes {

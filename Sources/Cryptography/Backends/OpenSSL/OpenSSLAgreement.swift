@@ -1,8 +1,8 @@
 internal import COpenSSL
 package import SecretMemory
 
-/// Diffie-Hellman in the group of 1,024 bits of RFC 2409, section 6.2, which the Secret Service API prescribes. Too small for a
-/// secret that is to last; there it guards what passes over a bus of one machine.
+/// Diffie-Hellman in the group of 1,024 bits of RFC 2409, section 6.2, which the Secret Service API prescribes. Too
+/// small for a secret that is to last; there it guards what passes over a bus of one machine.
 package enum DiffieHellman1024 {
     /// Bytes of a public number and of what was agreed on.
     package static let size = 128
@@ -17,8 +17,8 @@ package enum DiffieHellman1024 {
 
     /// Makes a private number, uses it once and forgets it.
     /// - Parameter peer: The other side's public number, big endian, at most 128 bytes.
-    /// - Throws: ``CryptographyError/invalidSize`` for a number that is none between 2 and p - 2, ``CryptographyError/memory(_:)``,
-    ///   ``CryptographyError/library(code:)``.
+    /// - Throws: ``CryptographyError/invalidSize`` for a number that is not between 2 and p - 2,
+    ///   ``CryptographyError/memory(_:)``, ``CryptographyError/library(code:)``.
     package static func agree(with peer: RawSpan) throws(CryptographyError) -> Agreement {
         let offer = try Offer.make()
         return Agreement(publicNumber: offer.publicNumber, shared: try offer.agree(with: peer))
@@ -132,7 +132,8 @@ package enum DiffieHellman1024 {
 
 extension BlockCipher {
     /// Encrypts with AES-128 in CBC mode and the padding of PKCS #7.
-    /// - Throws: ``CryptographyError/invalidSize`` unless key and vector have 16 bytes; as ``decryptCBC(_:key:vector:)``.
+    /// - Throws: ``CryptographyError/invalidSize`` unless key and vector have 16 bytes; as
+    ///   ``decryptCBC(_:key:vector:)``.
     package static func encryptCBC128(
         _ content: RawSpan, key: borrowing SecretBytes, vector: RawSpan
     ) throws(CryptographyError) -> SecretBytes {
@@ -140,7 +141,8 @@ extension BlockCipher {
         return try unsafe OpenSSLStream.run(EVP_aes_128_cbc(), content, key: key, vector: vector, encrypts: true)
     }
 
-    /// As ``encryptCBC128(_:key:vector:)``, the other way. How long it takes tells nothing of what is wrong in the padding.
+    /// As ``encryptCBC128(_:key:vector:)``, the other way. How long it takes tells nothing of what is wrong in the
+    /// padding.
     /// - Throws: ``CryptographyError/invalidSize`` for other sizes and for wrong padding.
     package static func decryptCBC128(
         _ content: RawSpan, key: borrowing SecretBytes, vector: RawSpan
@@ -153,7 +155,8 @@ extension BlockCipher {
             let size = bytes.byteCount
             func byte(_ offset: Int) -> Int32 { Int32(unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self)) }
             let length = byte(size - 1)
-            // Zero or all ones by sign, without a branch: the length is 1 to 16, and all bytes of the padding are the length.
+            // Zero or all ones by sign, without a branch: the length is 1 to 16, and all bytes of the padding are the
+            // length.
             var wrong = (length - 1) >> 31 | (16 - length) >> 31
             for distance in Int32(1)...16 {
                 let isPadding = ~((length - distance) >> 31)

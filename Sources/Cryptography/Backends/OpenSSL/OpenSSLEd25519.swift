@@ -1,7 +1,8 @@
 internal import COpenSSL
 internal import SecretMemory
 
-/// An Ed25519 private key that signs (RFC 8032, section 5.1). The seed lies in libcrypto's locked heap and is cleansed with this value.
+/// An Ed25519 private key that signs (RFC 8032, section 5.1). The seed lies in libcrypto's locked heap and is cleansed
+/// with this value.
 @safe package struct OpenSSLEd25519PrivateKey: ~Copyable {
     private let key: OpaquePointer
 
@@ -11,8 +12,8 @@ internal import SecretMemory
     package static let signatureSize = 64
 
     /// Takes a seed.
-    /// - Throws: ``CryptographyError/invalidSize``; ``CryptographyError/library(code:)``, also when the locked heap is full;
-    ///   ``CryptographyError/memory(_:)``.
+    /// - Throws: ``CryptographyError/invalidSize``; ``CryptographyError/library(code:)``, also when the locked heap is
+    ///   full; ``CryptographyError/memory(_:)``.
     package init(seed: RawSpan) throws(CryptographyError) {
         guard seed.byteCount == Self.size else { throw .invalidSize }
         try OpenSSL.start()

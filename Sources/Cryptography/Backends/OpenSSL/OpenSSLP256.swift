@@ -32,8 +32,8 @@ enum OpenSSLP256 {
         @unsafe func makeContext() -> OpaquePointer? { unsafe EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil) }
     }
 
-    /// Operations of one kind with one key that are prepared already: preparing one costs a tenth of a signature. Each is
-    /// one thread's at a time, and goes with the key.
+    /// Operations of one kind with one key that are prepared already: preparing one costs a tenth of a signature. Each
+    /// is one thread's at a time, and goes with the key.
     final class Operations: Sendable {
         enum Kind { case sign, verify }
 
@@ -45,8 +45,8 @@ enum OpenSSLP256 {
 
         private struct State {
             var first: Operation?
-            /// A private key signs from several threads at a time. Of public keys there are thousands, and none has more
-            /// than the first.
+            /// A private key signs from several threads at a time. Of public keys there are thousands, and none has
+            /// more than the first.
             var others: [Operation] = []
         }
 

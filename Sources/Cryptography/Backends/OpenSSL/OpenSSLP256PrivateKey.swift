@@ -1,7 +1,8 @@
 internal import COpenSSL
 package import SecretMemory
 
-/// A P-256 private key that signs and agrees on keys. The scalar lies in libcrypto's locked heap and is cleansed with this value.
+/// A P-256 private key that signs and agrees on keys. The scalar lies in libcrypto's locked heap and is cleansed with
+/// this value.
 package struct OpenSSLP256PrivateKey: ~Copyable, Sendable {
     let key: OpenSSLP256.Key
     private let signatures: OpenSSLP256.Operations

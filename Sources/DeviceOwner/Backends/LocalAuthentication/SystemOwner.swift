@@ -53,11 +53,11 @@ struct SystemOwner: OwnerBackend {
     }
 }
 
-/// One attempt and its context. As the proof of a confirmed owner it lends the context to a key store, and ends it when the
-/// release ends.
+/// One attempt and its context. As the proof of a confirmed owner it lends the context to a key store, and ends it when
+/// the release ends.
 ///
-/// Unchecked, because the context promises nothing: it is set up in `init`, may be asked and ended from any thread, and is
-/// otherwise used by the one who holds the release.
+/// Unchecked, because the context promises nothing: it is set up in `init`, may be asked and ended from any thread, and
+/// is otherwise used by the one who holds the release.
 package final class SystemAttempt: OwnerProof, @unchecked Sendable {
     private let context = LAContext()
     private let reason: String
@@ -66,8 +66,8 @@ package final class SystemAttempt: OwnerProof, @unchecked Sendable {
         // An empty one raises an exception.
         reason = conversation.reason.flatMap { $0.isEmpty ? nil : $0 } ?? words.reason
         context.localizedCancelTitle = words.cancel
-        // The way down is the fallback policy's business, not the prompt's: the app's button is there only where the policy goes on.
-        // A prompt for the passcode keeps its own, which may be what leads to it.
+        // The way down is the fallback policy's business, not the prompt's: the app's button is there only where the
+        // policy has another step. A prompt for the passcode keeps its own, which may be what leads to it.
         context.localizedFallbackTitle = step == .biometrics && !conversation.offersOther ? "" : nil
         context.localizedReason = reason
     }
@@ -130,9 +130,9 @@ private func isCode(_ code: LAError.Code, _ error: NSError) -> Bool {
 }
 
 extension OwnerStep {
-    /// What asks for the device's passcode alone, as the items do that it releases. The policy for the device's owner takes a face or a
-    /// finger first where there is one, and a Mac's takes a watch: with neither such an item is released. Nil where the policy is right:
-    /// it has the button for another way, and releases what biometrics do.
+    /// What asks for the device's passcode alone, as the items do that it releases. The policy for the device's owner
+    /// takes a face or a finger first where there is one, and a Mac's takes a watch: with neither such an item is
+    /// released. Nil where the policy is right: it has the button for another way, and releases what biometrics do.
     fileprivate var rule: SecAccessControl? {
         guard self == .devicePasscode else { return nil }
         var error: Unmanaged<CFError>?

@@ -16,8 +16,8 @@ package enum SessionEvent: Sendable, Hashable, CaseIterable {
     case switchedAway
 }
 
-/// Listens to logind, UPower and the screen savers, for a thread that waits in `poll(2)`. What cannot be reached is left
-/// out, and said by ``missing``; a lock then has its timers only.
+/// Listens to logind, UPower and the screen savers, for a thread that waits in `poll(2)`. What cannot be reached is
+/// left out, and said by ``missing``; a lock then has its timers only.
 ///
 /// What it hears can only lock. A forged signal does no more.
 package final class SessionWatch {

@@ -1,6 +1,7 @@
 internal import CSystemd
 
-/// A message that came in, read from front to back. What does not have the type that is asked for is nil, and never a trap.
+/// A message that came in, read from front to back. What does not have the type that is asked for is nil, and never a
+/// trap.
 @safe final class BusMessage {
     let message: OpaquePointer
     let systemd: Systemd

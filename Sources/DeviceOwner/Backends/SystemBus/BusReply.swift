@@ -64,7 +64,8 @@ internal import CSystemd
             })
     }
 
-    /// Adds an array (`a`), a structure (`r`), an entry of a dictionary (`e`) or a variant (`v`) with what the closure adds.
+    /// Adds an array (`a`), a structure (`r`), an entry of a dictionary (`e`) or a variant (`v`) with what the closure
+    /// adds.
     package func container(_ type: Unicode.Scalar, _ contents: String, _ body: () -> Void) {
         note(
             unsafe contents.withCString { contents in

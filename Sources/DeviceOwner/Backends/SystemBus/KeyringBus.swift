@@ -1,8 +1,8 @@
 internal import SecretMemory
 internal import SystemCalls
 
-/// The Secret Service of the user's session, asked as any program may ask it (Secret Service API 0.2). It is another program: what it says
-/// is read within limits and never a trap.
+/// The Secret Service of the user's session, asked as any program may ask it (Secret Service API 0.2). It is another
+/// program: what it says is read within limits and never a trap.
 package final class KeyringBus {
     /// Why something was not had.
     package enum Problem: Error, Sendable, Hashable {

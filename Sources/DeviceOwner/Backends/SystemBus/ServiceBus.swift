@@ -2,8 +2,8 @@ internal import CSystemd
 package import SecretMemory
 internal import SystemCalls
 
-/// A connection to the user's session bus that answers calls. Used by one thread; it never waits, but for the bus itself when a name is
-/// claimed and a client is looked up.
+/// A connection to the user's session bus that answers calls. Used by one thread; it never waits, but for the bus
+/// itself when a name is claimed and a client is looked up.
 package final class ServiceBus {
     /// Why there is no connection, or no name.
     package enum Problem: Error, Sendable, Hashable {
@@ -17,8 +17,8 @@ package final class ServiceBus {
     private let name: String
     /// Whether the name is ours.
     package private(set) var isOwner = false
-    /// Something may have come in that ``descriptor`` does not tell of: a call to the bus waits for its answer, and libsystemd keeps what
-    /// comes before that.
+    /// Something may have come in that ``descriptor`` does not tell of: a call to the bus waits for its answer, and
+    /// libsystemd keeps what comes before that.
     package private(set) var hasMore = true
     /// Milliseconds that the bus has to answer. One that does not is taken for gone: nothing is waited for twice.
     private static let patience: UInt64 = 10_000
@@ -147,7 +147,8 @@ package final class ServiceBus {
         (self.message, self.descriptor) = (message, descriptor)
     }
 
-    /// Whether it still runs. A bus before 1.15.8 gives no descriptor to tell by; then its number and its start must do.
+    /// Whether it still runs. A bus before 1.15.8 gives no descriptor to tell by; then its number and its start must
+    /// do.
     package var isAlive: Bool {
         guard let descriptor else { return true }
         var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)

@@ -4,8 +4,8 @@ internal import Synchronization
 /// A stream that compresses, used again and again: making one takes memory from the system and gives it back, which is
 /// more work than compressing a token.
 @safe package final class Deflater: @unchecked Sendable {  // one thread's at a time
-    /// What a stream is made for. The output is the same: a short text never reaches the bounds of the smaller tables, but
-    /// clearing the larger ones before each text drives everything else out of the processor's cache.
+    /// What a stream is made for. The output is the same: a short text never reaches the bounds of the smaller tables,
+    /// but clearing the larger ones before each text drives everything else out of the processor's cache.
     private enum Size: Int, CaseIterable {
         case short, any
 

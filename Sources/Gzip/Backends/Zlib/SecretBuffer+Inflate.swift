@@ -30,8 +30,8 @@ extension SecretBuffer {
     /// Bytes that are decompressed at once.
     private static var blockSize: Int { 65_536 }
 
-    /// Appends what a compressed stream stands for, which is all of `bytes`. Everything that zlib writes, its own memory too,
-    /// is locked and wiped. Of a gzip member zlib compares the checksum and the length.
+    /// Appends what a compressed stream stands for, which is all of `bytes`. Everything that zlib writes, its own
+    /// memory too, is locked and wiped. Of a gzip member zlib compares the checksum and the length.
     /// - Throws: ``GzipError``; `tooLarge` beyond ``limit``. Some of it may have been appended.
     package mutating func append(inflating bytes: RawSpan, _ form: DeflateForm) throws(GzipError) {
         guard bytes.byteCount < Int(UInt32.max) else { throw .tooLarge }
@@ -65,7 +65,8 @@ extension SecretBuffer {
     }
 }
 
-/// Memory for zlib itself, locked, and wiped when zlib gives it back: it holds the last 32 KiB of what was decompressed.
+/// Memory for zlib itself, locked, and wiped when zlib gives it back: it holds the last 32 KiB of what was
+/// decompressed.
 @safe final class LockedBlocks {
     private final class Block {
         var bytes: SecretBytes

@@ -176,8 +176,9 @@ private func changeRecovery(_ arguments: Arguments) throws(CommandError) -> Exit
     return try change(access, to: recovery, Unlocking.proveAgain(arguments, access.vault))
 }
 
-/// Before a phrase is shown that would be worth nothing: is there an account, and what became of an earlier change of the
-/// phrase? What else does not get through, such as a rotation whose path a proxy shuts, is no reason to wait.
+/// Before a phrase is shown that would be worth nothing: is there an account, and what was the outcome of an earlier
+/// change of the phrase? What else does not get through, such as a rotation whose path a proxy shuts, is no reason to
+/// wait.
 private func prepareChange(_ access: IdentityAccess) throws(CommandError) {
     guard try access.credentials().account != nil else { throw CommandError(IdentityWords.noAccount) }
     let client = try access.client()
@@ -207,7 +208,7 @@ private func eraseIdentity(_ arguments: Arguments) throws(CommandError) -> ExitC
     return .done
 }
 
-/// What became of it: identity and device.
+/// Its outcome: identity and device.
 func tellIdentity(_ report: IdentityReport, _ arguments: Arguments) throws(CommandError) -> ExitCode {
     if arguments[Options.json] {
         try Output.write(IdentityWords.json(report))

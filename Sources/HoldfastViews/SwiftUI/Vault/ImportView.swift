@@ -4,8 +4,8 @@ public import SwiftUI
 internal import UniformTypeIdentifiers
 internal import VaultCore
 
-/// The import of one file of another password manager: it is chosen, opened with its own password, shown as a plan, and stored when its
-/// user has seen that.
+/// The import of one file of another password manager: it is chosen, opened with its own password, shown as a plan, and
+/// stored when its user has seen that.
 public struct ImportView: View {
     private enum Choice { case file, key }
 

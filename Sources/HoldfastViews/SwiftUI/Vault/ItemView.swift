@@ -2,8 +2,8 @@
 internal import HoldfastUI
 internal import SwiftUI
 
-/// One item: its fields and notes. A secret is shown for a while when it is asked for, a one-time code by time when the page is opened,
-/// and on no picture of the screen; each value can be copied for a while, and changed.
+/// One item: its fields and notes. A secret is shown for a while when it is asked for, a one-time code by time when the
+/// page is opened, and on no picture of the screen; each value can be copied for a while, and changed.
 struct ItemView: View {
     /// What is being changed; nil for the notes.
     private struct Editing: Equatable { let field: ItemFieldsModel.Field? }

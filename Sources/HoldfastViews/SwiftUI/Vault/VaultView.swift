@@ -2,7 +2,8 @@
 public import HoldfastUI
 public import SwiftUI
 
-/// The vault's items: found by their names, tags and open fields, opened, made, imported from a file, and thrown away to the trash.
+/// The vault's items: found by their names, tags and open fields, opened, made, imported from a file, and thrown away
+/// to the trash.
 public struct VaultView: View {
     private enum Page: Identifiable {
         case item(VaultItem)

@@ -2,8 +2,8 @@ package import SecretMemory
 internal import SystemCalls
 package import VaultFormat
 
-/// Shares in files that only their user may open, for machines with nothing better and only where the caller says so. A file
-/// guards nothing against a copy of the disk, and one that was removed is in every older copy.
+/// Shares in files that only their user may open, for machines with nothing better and only where the caller says so. A
+/// file guards nothing against a copy of the disk, and one that was removed is in every older copy.
 package struct FileShares: ShareStore {
     package let kind = KeyStoreKind.file
     private let folder: ShareFolder

@@ -5,12 +5,13 @@ internal import Security
 
 /// Every call of the keychain, with what it answers turned into our errors.
 ///
-/// Queries are made here alone. Each asks for the data-protection keychain: a Mac would else take the old one, which knows
-/// nothing of access control.
+/// Queries are made here alone. Each asks for the data-protection keychain: a Mac would else take the old one, which
+/// knows nothing of access control.
 enum Keychain {
     /// What an item has to be released for.
     enum Guard: Sendable, Hashable {
-        /// The fingers or the face that are enrolled when the item is made. The system gives the item up when they change.
+        /// The fingers or the face that are enrolled when the item is made. The system gives the item up when they
+        /// change.
         case currentBiometry
         /// The device's passcode.
         case devicePasscode
@@ -43,8 +44,8 @@ enum Keychain {
     }
 
     /// What finds one item, or makes it.
-    /// - Parameter context: In which the owner was confirmed. Where a query brings none, the system makes one that asks by itself, from
-    ///   whatever thread: so each brings one, and asks nobody.
+    /// - Parameter context: In which the owner was confirmed. Where a query brings none, the system makes one that asks
+    ///   by itself, from whatever thread: so each brings one, and asks nobody.
     static func query(service: String, account: String, group: String?, context: AnyObject?) -> [String: Any] {
         var query: [String: Any] = [
             kSecClass as String: kSecClassGenericPassword,

@@ -79,15 +79,15 @@ struct KeychainPlace {
         return true
     }
 
-    /// Forgets it; one that is gone already is fine.
+    /// Forgets it; succeeds if it does not exist.
     /// - Throws: ``KeyStoreError``.
     func delete() throws(KeyStoreError) {
         let status = SecItemDelete(query() as CFDictionary)
         if status != errSecItemNotFound { try Keychain.check(status) }
     }
 
-    /// Whether what is protected while the device is locked is there now. The keychain says "not found" of an item before it
-    /// can know, in a launch before the first unlock; an item of our own that goes in and out again tells.
+    /// Whether what is protected while the device is locked is there now. The keychain says "not found" of an item
+    /// before it can know, in a launch before the first unlock; an item of our own that goes in and out again tells.
     /// - Throws: ``KeyStoreError`` where the keychain fails in another way.
     static func isProtectedDataThere(group: String?) throws(KeyStoreError) -> Bool {
         let scratch = KeychainPlace(service: "org.holdfast.probe", account: UUID().uuidString, group: group)

@@ -5,8 +5,9 @@ package import SecretMemory
 internal import Security
 package import VaultFormat
 
-/// Shares in items of an Apple device's keychain, each sealed to a key of the Secure Enclave where there is one. An item that
-/// was deleted is gone; a backup of this device that is restored to it may bring items back that are not tied to its passcode.
+/// Shares in items of an Apple device's keychain, each sealed to a key of the Secure Enclave where there is one. An
+/// item that was deleted is gone; a backup of this device that is restored to it may bring items back that are not tied
+/// to its passcode.
 ///
 /// The system itself keeps the owner's shares from a program that did not have its owner confirmed.
 package struct KeychainShares: ShareStore {
@@ -69,8 +70,8 @@ package struct KeychainShares: ShareStore {
         }
     }
 
-    /// Seals and stores it. A rule with biometrics cannot be made where they were erased: then the device's passcode stands
-    /// alone, if it is among the steps.
+    /// Seals and stores it. A rule with biometrics cannot be made where they were erased: then the device's passcode
+    /// stands alone, if it is among the steps.
     private func add(
         _ share: borrowing SecretBytes, _ name: ShareName, _ rule: ShareRule, _ isSealed: Bool
     ) throws {
@@ -161,8 +162,8 @@ package struct KeychainShares: ShareStore {
 
     private static let emptied: [UInt8] = [0]
 
-    /// Overwrites what can be overwritten without a prompt, and deletes it. The Enclave's key goes with the item, in which
-    /// its handle lies.
+    /// Overwrites what can be overwritten without a prompt, and deletes it. The Enclave's key goes with the item, in
+    /// which its handle lies.
     package func revoke(_ item: ShareItem, of vault: VaultID) throws(ShareFailure) -> Revocation {
         guard item.isOf(kind, vault) else { return .anothers }
         return try shareFailures(in: kind) {

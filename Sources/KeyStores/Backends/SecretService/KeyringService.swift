@@ -2,16 +2,16 @@ internal import CSecret
 internal import SystemCalls
 internal import VaultFormat
 
-/// What our processes call themselves that stay behind. An agent can be the session's Secret Service: it keeps what it is given in a
-/// vault, and nothing that opens or ends a vault may lie in one.
+/// What our processes call themselves that stay behind. An agent can be the session's Secret Service: it keeps what it
+/// is given in a vault, and nothing that opens or ends a vault may lie in one.
 package enum OwnProgram {
     package static let name = "holdfast"
 }
 
 /// The keyring service of the session as it is now: which program it is, and which keyrings it has.
 ///
-/// Made for one operation: what the library remembers of an earlier one (a session, whether a keyring is locked) it learns to
-/// be out of date from an event loop only, which we do not run.
+/// Made for one operation: what the library remembers of an earlier one (a session, whether a keyring is locked) it
+/// learns to be out of date from an event loop only, which we do not run.
 @safe final class KeyringService {
     /// One of the service's keyrings.
     struct Collection: Hashable {

@@ -1,8 +1,8 @@
 internal import SecretMemory
 internal import VaultFormat
 
-/// Floors as items of the user's keyring. Every program of the user can change them while it is unlocked, and an older keyring
-/// that is put back has older ones.
+/// Floors as items of the user's keyring. Every program of the user can change them while it is unlocked, and an older
+/// keyring that is put back has older ones.
 package struct SecretServiceFloors: FloorStore {
     private let kind = KeyStoreKind.secretService
 
@@ -13,8 +13,8 @@ package struct SecretServiceFloors: FloorStore {
             let keyring = try KeyringService.current()
             let found = try keyring.lookUp(place.text) { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
             if let found { return found }
-            // A locked keyring answers as if it were empty, and at times, as when it reads its file again, it does not name
-            // its items either.
+            // A locked keyring answers as if it were empty, and at times, as when it reads its file again, it does not
+            // name its items either.
             guard !keyring.hasLocked else { throw ShareFailure.unavailable(.locked) }
             _ = try keyring.openStandard()
             return nil

@@ -1,12 +1,12 @@
 package import SecretMemory
 package import VaultFormat
 
-/// Shares as items of the user's keyring (freedesktop.org Secret Service). While it is unlocked every program of the user has
-/// them; on the disk they are encrypted under the login password. A keyring is a file: an older one that is put back has what
-/// was revoked since.
+/// Shares as items of the user's keyring (freedesktop.org Secret Service). While it is unlocked every program of the
+/// user has them; on the disk they are encrypted under the login password. A keyring is a file: an older one that is
+/// put back has what was revoked since.
 ///
-/// Never asks to unlock it. The item keeps which program and which keyring has the share, so that another one that answers in
-/// its place is not taken for a loss.
+/// Never asks to unlock it. The item keeps which program and which keyring has the share, so that another one that
+/// answers in its place is not taken for a loss.
 package struct SecretServiceShares: ShareStore {
     package let kind = KeyStoreKind.secretService
 

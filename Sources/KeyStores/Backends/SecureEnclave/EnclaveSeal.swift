@@ -7,15 +7,16 @@ internal import SecretMemory
 internal import Security
 internal import VaultFormat
 
-/// Shares sealed to a key of the Secure Enclave, whose handle lies beside the sealed share: in the keychain's item, so that
-/// both go with it. A handle alone could not be revoked.
+/// Shares sealed to a key of the Secure Enclave, whose handle lies beside the sealed share: in the keychain's item, so
+/// that both go with it. A handle alone could not be revoked.
 enum EnclaveSeal {
     /// Bytes of what two keys on P-256 agree on.
     private static let agreedSize = 32
 
     static var isAvailable: Bool { SecureEnclave.isAvailable }
 
-    /// What an item holds: the handle of the key and the box sealed to it, each behind its 16-bit length, little endian.
+    /// What an item holds: the handle of the key and the box sealed to it, each behind its 16-bit length, little
+    /// endian.
     /// - Parameter flags: What the key is released for; nil for nobody's confirmation.
     static func seal(
         _ share: borrowing SecretBytes, name: ShareName, protection: CFString, flags: SecAccessControlCreateFlags?

@@ -9,8 +9,8 @@ package import VaultFormat
 
 /// P-256 keys in the Secure Enclave: made there, used there, never to be had outside.
 ///
-/// The authorisation is the keys' application password, which the Enclave mixes into what it encrypts them with. What is
-/// kept of a key is a handle that this device alone can use; the system keeps nothing.
+/// The authorisation is the keys' application password, which the Enclave mixes into what it encrypts them with. What
+/// is kept of a key is a handle that this device alone can use; the system keeps nothing.
 package struct EnclaveSigningKeys: SigningKeyStore {
     package let assurance = Assurance.hardwareBound
 

@@ -67,7 +67,8 @@ package struct TPMAttemptTier: AttemptTier {
             return try ask(object, vault, authorisation, lost: &lost)
         } catch {
             guard let lost else { throw error }
-            // In a conversation of its own, when the one that broke off is over: a chip that counts none has counted none.
+            // In a conversation of its own, when the one that broke off is over: a chip that counts none has counted
+            // none.
             if let state = try? state(object, vault), state.count == 0 { throw error }
             throw KeyStoreError(.unanswered, "\(lost.error.reason), and may have counted this attempt")
         }
@@ -79,8 +80,8 @@ package struct TPMAttemptTier: AttemptTier {
     ) throws(KeyStoreError) -> Redemption {
         try keyStoreErrors {
             let data = try TPMShareData(parsing: object.data)
-            // Nothing of what was kept is authenticated before the slot is open. Until all of it fits together and is this
-            // vault's, nothing that comes from the passcode is sent to anybody.
+            // Nothing of what was kept is authenticated before the slot is open. Until all of it fits together and is
+            // this vault's, nothing that comes from the passcode is sent to anybody.
             let indexPolicy = try data.check(object.name, of: vault)
             let chip = try TPMConnection(location)
             let parent = try chip.primary()

@@ -1,8 +1,8 @@
 internal import CTSS2
 internal import SecretMemory
 
-/// An ordinary NV index of ours: what it holds is read and written with its authorisation. Its policy is one that no session
-/// can come to; it shows whose the index is.
+/// An ordinary NV index of ours: what it holds is read and written with its authorisation. Its policy is one that no
+/// session can come to; it shows whose the index is.
 struct OrdinaryIndex {
     static let attributes: UInt32 =
         UInt32(TPMA_NV_AUTHREAD) | UInt32(TPMA_NV_AUTHWRITE) | UInt32(TPMA_NV_NO_DA)

@@ -6,8 +6,8 @@ extension TPMConnection {
     /// nothing rests in the chip. Not subject to the chip's lockout, which other programs can cause.
     func primary() throws(KeyStoreError) -> TPMHandle { try primary(in: UInt32(ESYS_TR_RH_OWNER)) }
 
-    /// A key of this start of the chip, to salt sessions with. It is there also where somebody has set an authorisation for
-    /// the owner's hierarchy.
+    /// A key of this start of the chip, to salt sessions with. It is there also where somebody has set an authorisation
+    /// for the owner's hierarchy.
     func saltKey() throws(KeyStoreError) -> TPMHandle { try primary(in: UInt32(ESYS_TR_RH_NULL)) }
 
     private func primary(in hierarchy: ESYS_TR) throws(KeyStoreError) -> TPMHandle {
@@ -45,8 +45,8 @@ extension TPMConnection {
         let privatePart: [UInt8]
         let publicPart: [UInt8]
 
-        /// Whether it is a share as ``TPMConnection/seal(_:under:policy:session:)`` makes them. What its public half says
-        /// is true of every object that a chip loads it as.
+        /// Whether it is a share as ``TPMConnection/seal(_:under:policy:session:)`` makes them. What its public half
+        /// says is true of every object that a chip loads it as.
         func isSealed(under policy: TPMPolicyDigest) -> Bool {
             let area = Structure<TPM2B_PUBLIC>()
             var read = 0
@@ -141,8 +141,9 @@ extension TPMConnection {
         return Array(bytes[..<count])
     }
 
-    /// Loads an object again. What is sent is encrypted by its parent already, the parent has no authorisation to prove,
-    /// and the stack compares the name that comes back with the public half: a session would protect nothing more.
+    /// Loads an object again. What is sent is encrypted by its parent already, the parent has no authorisation to
+    /// prove, and the stack compares the name that comes back with the public half: a session would protect nothing
+    /// more.
     /// - Throws: ``KeyStoreError`` (`foreign` when another parent made it, `damaged`).
     func load(_ blob: Blob, under parent: borrowing TPMHandle) throws -> TPMHandle {
         let privatePart = Structure<TPM2B_PRIVATE>()

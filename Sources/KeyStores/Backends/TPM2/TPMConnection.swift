@@ -67,7 +67,8 @@ package struct TPMLocation: Sendable, Hashable {
         }
     }
 
-    /// What a process that was killed left in a chip behind no resource manager. Behind one we see only our own: nothing.
+    /// What a process that was killed left in a chip behind no resource manager. Behind one we see only our own:
+    /// nothing.
     private func flushLeftovers() throws(TPMFailure) {
         let kinds: [UInt32] = [0x8000_0000, 0x0200_0000, 0x0300_0000]  // transient objects, loaded and saved sessions
         for first in kinds {

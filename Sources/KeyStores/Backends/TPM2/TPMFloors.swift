@@ -3,8 +3,8 @@ internal import Cryptography
 internal import SecretMemory
 internal import VaultFormat
 
-/// Floors in NV indexes of a TPM 2.0, each found by its policy. They have no authorisation: anyone who may talk to the chip can
-/// change them, and nobody else. What they notice is another home in the place of the vault's.
+/// Floors in NV indexes of a TPM 2.0, each found by its policy. They have no authorisation: anyone who may talk to the
+/// chip can change them, and nobody else. What they notice is another home in the place of the vault's.
 package struct TPMFloors: FloorStore {
     private let kind = KeyStoreKind.tpm
     private let location: TPMLocation

@@ -2,11 +2,11 @@ internal import CTSS2
 internal import Cryptography
 internal import VaultFormat
 
-/// Holds the generation of vaults in indices of a TPM 2.0, outside of every home: an older copy of a home that is put back
-/// is older than its index.
+/// Holds the generation of vaults in indices of a TPM 2.0, outside of every home: an older copy of a home that is put
+/// back is older than its index.
 ///
-/// It notices a home that came back from a backup, a snapshot or another machine's copy. It is no wall against a program of
-/// this user that knows where to write: what limits attempts against such programs is ``TPMAttemptTier``.
+/// It notices a home that came back from a backup, a snapshot or another machine's copy. It is no wall against a
+/// program of this user that knows where to write: what limits attempts against such programs is ``TPMAttemptTier``.
 package struct TPMGenerationAnchor: GenerationAnchor {
     private let location: TPMLocation
 

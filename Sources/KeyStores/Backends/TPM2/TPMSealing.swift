@@ -57,7 +57,7 @@ package struct TPMSealing: Sendable {
         }
     }
 
-    /// Seals a secret that opens nothing, and has it back.
+    /// Seals a secret that opens nothing, and reads it back.
     /// - Throws: ``KeyStoreError`` that says what does not work.
     package func roundTrip() throws(KeyStoreError) {
         try keyStoreErrors {
@@ -72,7 +72,8 @@ package struct TPMSealing: Sendable {
     private static func nothing() throws -> SecretBytes { try SecretBytes(zeroed: secretSize) }
 }
 
-/// What is kept of an object that lies under our storage key: version, the key's name, and the object as it left the chip.
+/// What is kept of an object that lies under our storage key: version, the key's name, and the object as it left the
+/// chip.
 struct TPMObjectData: Hashable {
     let parent: [UInt8]
     let blob: TPMConnection.Blob

@@ -1,8 +1,8 @@
 internal import VaultFormat
 
 /// What a slot keeps to find its share in the chip again: version, index number, name of the parent, digest of the
-/// index's writing policy, the home that it was made for, and the sealed object; each text behind its 16-bit length, little
-/// endian.
+/// index's writing policy, the home that it was made for, and the sealed object; each text behind its 16-bit length,
+/// little endian.
 struct TPMShareData: Hashable {
     let handle: UInt32
     let parent: [UInt8]

@@ -4,12 +4,12 @@ package import DeviceOwner
 package import SecretMemory
 package import VaultFormat
 
-/// Shares in NV indexes of a TPM 2.0, one each. An index that was undefined never comes back, so an old header opens nothing; a
-/// sealed object, which the chip does not keep, would come back with it. A share that ends with its process is such an
-/// object: a process that is killed leaves nothing in the chip.
+/// Shares in NV indexes of a TPM 2.0, one each. An index that was undefined never comes back, so an old header opens
+/// nothing; a sealed object, which the chip does not keep, would come back with it. A share that ends with its process
+/// is such an object: a process that is killed leaves nothing in the chip.
 ///
-/// Anyone who may talk to the chip can undefine an index, and a reset of the chip loses it. What is in it is read with an
-/// authorisation that lies in the header: it guards a stolen disk, not a stolen machine.
+/// Anyone who may talk to the chip can undefine an index, and a reset of the chip loses it. What is in it is read with
+/// an authorisation that lies in the header: it guards a stolen disk, not a stolen machine.
 package struct TPMShares: ShareStore {
     package let kind = KeyStoreKind.tpm
     private let location: TPMLocation
@@ -129,7 +129,8 @@ package struct TPMShares: ShareStore {
                     return share
                 }
             } catch let failure as TPMFailure where failure.isWrongAuthorisation {
-                // Its authorisation cannot be changed without our policy: somebody undefined it, and defined another one.
+                // Its authorisation cannot be changed without our policy: somebody undefined it, and defined another
+                // one.
                 throw ShareFailure.lost(.replaced)
             }
         }

@@ -25,10 +25,11 @@ extension DatabaseEnvironment {
 
     /// Sees to it that LMDB, which trusts pages, writes to none that anybody else may have made.
     ///
-    /// All of them are looked at, not only those on the way to a key: LMDB takes pages from the list of free ones, moves
-    /// nodes between neighbours that depend on what it wrote before, and frees what a value leaves; whether a page serves
-    /// twice only the whole tells. What this process then commits is made of checked pages, so it is done once, and again
-    /// after another process has committed. It takes about two microseconds a page, and reads no large value.
+    /// All of them are looked at, not only those on the way to a key: LMDB takes pages from the list of free ones,
+    /// moves nodes between neighbours that depend on what it wrote before, and frees what a value leaves; whether a
+    /// page serves twice only the whole tells. What this process then commits is made of checked pages, so it is done
+    /// once, and again after another process has committed. It takes about two microseconds a page, and reads no large
+    /// value.
     ///
     /// - Parameter transaction: The number of the writing transaction that has begun and done nothing yet.
     /// - Throws: `damaged`; `inputOutput`.
@@ -64,13 +65,13 @@ extension DatabaseEnvironment {
 }
 
 extension DatabaseLease {
-    /// Looks at every page of the state that a reader sees now, while others go on writing.
+    /// Looks at every page of the state that a reader sees now, while others keep writing.
     /// - Throws: `damaged` when LMDB must not copy or change these pages; `busy`, `inputOutput`.
     package func checkPages() throws(VaultError) {
         let snapshot = try ReadTransaction(self)
         for _ in 0..<100 {
-            // No page of a snapshot is written anew while a reader has it. A commit is in the file some milliseconds before
-            // readers begin with it, hence the reader's own state, which only the commit after that overwrites.
+            // No page of a snapshot is written anew while a reader has it. A commit is in the file some milliseconds
+            // before readers begin with it, hence the reader's own state, which only the commit after that overwrites.
             try snapshot.begin()
             defer { snapshot.park() }
             var pages = try environment.pages(preferring: snapshot.number)

@@ -22,7 +22,8 @@ package struct DatabaseName: Sendable {
     private static let chosenRoom = Atomic<Int>(1 << 30)
     private static var usualRoom: Int { chosenRoom.load(ordering: .relaxed) }
 
-    /// Has databases that this process opens from now on begin with so much room. For tests: with little they grow all the time.
+    /// Has databases that this process opens from now on begin with so much room. For tests: with little they grow all
+    /// the time.
     package static func chooseRoom(_ bytes: Int) { chosenRoom.store(bytes, ordering: .relaxed) }
     #else
     /// A phone gives a process a few gigabytes of address space.
@@ -36,10 +37,10 @@ package struct DatabaseName: Sendable {
 /// One LMDB environment, at most one per file and process: a second one would drop the first one's file locks.
 ///
 /// The map is read-only for us (no `MDB_WRITEMAP`). LMDB believes the offsets in a page, so it reads a state only after
-/// ``look(at:isFront:)``; a file that another program changes meanwhile can still end this process. Where it copies pages into
-/// memory of its own, to write or to compact them, it would also write over what lies behind that memory; it gets to do so only
-/// after ``checkPages(before:)`` or ``DatabaseLease/checkPages()``. The lock file, which programs of one user share, is trusted
-/// where LMDB has its own locks.
+/// ``look(at:isFront:)``; a file that another program changes meanwhile can still end this process. Where it copies
+/// pages into memory of its own, to write or to compact them, it would also write over what lies behind that memory; it
+/// gets to do so only after ``checkPages(before:)`` or ``DatabaseLease/checkPages()``. The lock file, which programs of
+/// one user share, is trusted where LMDB has its own locks.
 @safe package final class DatabaseEnvironment: @unchecked Sendable {  // LMDB environments are thread-safe
     let name: DatabaseName
     let handle: OpaquePointer
@@ -65,8 +66,8 @@ package struct DatabaseName: Sendable {
 
     /// Opens the home's database, or shares the environment that this process has open for it.
     /// - Parameter locks: Those of one that is not open yet.
-    /// - Throws: `busy` when another process has a database with our own locks for long; `damaged`, `outOfMemory`, and what the
-    ///   system says.
+    /// - Throws: `busy` when another process has a database with our own locks for long; `damaged`, `outOfMemory`, and
+    ///   what the system says.
     package static func acquire(
         _ name: DatabaseName, in home: HomeDirectory, locks: DatabaseLocks = .inUse
     ) throws(VaultError) -> DatabaseLease {
@@ -99,8 +100,8 @@ package struct DatabaseName: Sendable {
             exclusive: true, patience: DatabaseExclusion.patience, orBusy: VaultError.heldElsewhere.reason)
     }
 
-    /// LMDB opens its lock file by name and writes to it: a link planted there would lead it anywhere. It is looked at and
-    /// not opened, because closing any descriptor of it would drop the locks that LMDB has on it in this process.
+    /// LMDB opens its lock file by name and writes to it: a link planted there would lead it anywhere. It is looked at
+    /// and not opened, because closing any descriptor of it would drop the locks that LMDB has on it in this process.
     /// - Returns: The file; nil where there is none yet.
     private static func lockFile(_ name: DatabaseName, _ home: HomeDirectory) throws(VaultError) -> FileStatus? {
         var status = stat()

@@ -5,13 +5,15 @@ internal import SystemCalls
 /// Keeps the transactions of one environment apart: from a change of the map always, and from each other and from other
 /// processes where LMDB does not (``DatabaseLocks/own``).
 ///
-/// With our own locks LMDB has no table of readers and takes it that nobody reads a state older than the newest: a writer
-/// writes new pages over those that only older states have, and over the older of the two first pages. So:
+/// With our own locks LMDB has no table of readers and takes it that nobody reads a state older than the newest: a
+/// writer writes new pages over those that only older states have, and over the older of the two first pages. So:
 ///
-/// 1. A process has the file's `flock` while a transaction is under way in it. No other process changes anything meanwhile.
+/// 1. A process has the file's `flock` while a transaction is under way in it. No other process changes anything
+///   meanwhile.
 /// 2. In a process one transaction writes at a time.
 /// 3. It begins when no transaction reads a state older than the newest one, and none begins to read another than that.
-/// 4. LMDB shows a state that is being committed before it is whole and on the disk. A transaction that is given it waits
+/// 4. LMDB shows a state that is being committed before it is whole and on the disk. A transaction that is given it
+///   waits
 ///    until the commit has returned.
 ///
 /// Nobody waits for ever: whoever would gets `busy`.

@@ -14,7 +14,8 @@ extension DatabaseFile {
         guard unsafe try missingPages(handle) != nil else { return }
         if readOnly { return try unsafe checkMissing(handle, missingPages(handle)) }
         let descriptor = try unsafe extent(handle).descriptor
-        // Writers hold this lock: none makes the file longer meanwhile; one that is at work sees to this when it is done.
+        // Writers hold this lock: none makes the file longer meanwhile; one that is at work sees to this when it is
+        // done.
         guard isLocked || flock(descriptor, LOCK_EX | LOCK_NB) == 0 else { return }
         defer { if !isLocked { flock(descriptor, LOCK_UN) } }
         guard let missing = try unsafe missingPages(handle) else { return }

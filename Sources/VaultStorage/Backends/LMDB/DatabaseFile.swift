@@ -46,8 +46,8 @@ enum DatabaseFile {
         return (try? read(descriptor, offset, metaSize)) ?? []
     }
 
-    /// Keeps reads of the file from noting their time, which each commit would then write too. Only the file's owner may
-    /// ask for that, and it changes nothing else.
+    /// Keeps reads of the file from noting their time, which each commit would then write too. Only the file's owner
+    /// may ask for that, and it changes nothing else.
     static func noteNoReads(_ handle: OpaquePointer) {
         #if os(Linux) && !canImport(Darwin)
         var descriptor: Int32 = -1
@@ -121,8 +121,8 @@ enum DatabaseFile {
         case leaf(number: UInt64?)
     }
 
-    /// LMDB's page: number (8), padding (2), flags (2), lower (2), upper (2), offsets of the nodes (2 each); its node: 32
-    /// low bits of size or child (4), flags or the child's next 16 bits (2), size of the key (2), key, value.
+    /// LMDB's page: number (8), padding (2), flags (2), lower (2), upper (2), offsets of the nodes (2 each); its node:
+    /// 32 low bits of size or child (4), flags or the child's next 16 bits (2), size of the key (2), key, value.
     private static func firstNode(_ page: RawSpan, _ number: UInt64) -> Node? {
         let branch: UInt16 = 0x01
         let leaf: UInt16 = 0x02

@@ -3,10 +3,11 @@ internal import SystemCalls
 
 /// Who keeps the readers, the writers and the processes of a database apart.
 package enum DatabaseLocks: Sendable {
-    /// LMDB, by a table of readers and a mutex that processes share (the `-lock` file). Any number of processes read beside one
-    /// that writes.
+    /// LMDB, by a table of readers and a mutex that processes share (the `-lock` file). Any number of processes read
+    /// beside one that writes.
     case ofLMDB
-    /// Holdfast (``DatabaseExclusion``): one process at a time uses the database, for as long as a read or a write takes.
+    /// Holdfast (``DatabaseExclusion``): one process at a time uses the database, for as long as a read or a write
+    /// takes.
     ///
     /// On Apple's systems LMDB's own are System V semaphores, which a sandbox refuses.
     case own
@@ -17,7 +18,8 @@ package enum DatabaseLocks: Sendable {
     /// The locks of databases that are opened now.
     package static var inUse: DatabaseLocks { choosesOwn.load(ordering: .relaxed) ? .own : .ofLMDB }
 
-    /// Has this process open databases as on Apple's systems. For tests: all processes of a home must use the same locks.
+    /// Has this process open databases as on Apple's systems. For tests: all processes of a home must use the same
+    /// locks.
     package static func chooseOwn() { choosesOwn.store(true, ordering: .relaxed) }
     #else
     /// The locks of databases that are opened now.

@@ -4,8 +4,8 @@ internal import SystemCalls
 
 /// How large the map of a database is: as much as it uses and room to grow, where the system gives that much.
 ///
-/// The map is address space, and neither memory nor disk. A phone gives a few gigabytes of it to a process, and `ulimit -v`
-/// gives what it is told.
+/// The map is address space, and neither memory nor disk. A phone gives a few gigabytes of it to a process, and
+/// `ulimit -v` gives what it is told.
 enum DatabaseMap {
     private static let granularity: UInt64 = 1 << 20
     /// What is left to the rest of the process.
@@ -28,8 +28,8 @@ enum DatabaseMap {
         return sizes.isEmpty ? [Int(limit)] : sizes
     }
 
-    /// Whether the system gives so much beside what it has given: LMDB takes away the old map before it asks for the new one, and
-    /// has none if that is refused.
+    /// Whether the system gives so much beside what it has given: LMDB takes away the old map before it asks for the
+    /// new one, and has none if that is refused.
     static func isPossible(_ size: Int, _ file: borrowing DurableFile) -> Bool {
         let map = unsafe mmap(nil, size + spared, PROT_READ, MAP_SHARED, file.descriptor, 0)
         guard unsafe map != MAP_FAILED, let map = unsafe map else { return false }
@@ -105,11 +105,11 @@ extension DatabaseExclusion {
         if isNeeded && !hasGrown { throw Obstacle.readers.error }
     }
 
-    /// A transaction is about to be tried: what became of earlier ones says nothing about it.
+    /// A transaction is about to be tried: the outcome of earlier ones says nothing about it.
     func beginTry() { didNotFit.store(false, ordering: .relaxed) }
 
-    /// Whether the transaction that was just tried did not fit and may be run again: the next one begins with more room. Answered
-    /// once for each try, so that one that fails for another reason is not run again for ever.
+    /// Whether the transaction that was just tried did not fit and may be run again: the next one begins with more
+    /// room. Answered once for each try, so that one that fails for another reason is not run again for ever.
     func makesMoreRoom() -> Bool {
         guard didNotFit.exchange(false, ordering: .relaxed) else { return false }
         let isPossible = monitor.withLock { _ in

@@ -4,8 +4,8 @@ internal import SystemCalls
 extension DatabasePages {
     /// One page of a tree whose nodes fill it without a gap or an overlap, as LMDB keeps them.
     ///
-    /// Its header: number (8), padding (2), flags (2), lower (2), upper (2), offsets of the nodes (2 each). A node: 32 low
-    /// bits of size or child (4), flags or the child's next 16 bits (2), size of the key (2), key, value.
+    /// Its header: number (8), padding (2), flags (2), lower (2), upper (2), offsets of the nodes (2 each). A node: 32
+    /// low bits of size or child (4), flags or the child's next 16 bits (2), size of the key (2), key, value.
     struct Page {
         enum Kind { case branch, leaf }
 
@@ -105,8 +105,8 @@ extension DatabasePages {
                     offset: offset, key: key, value: key.upperBound..<key.upperBound, size: 0, isLarge: false,
                     isTree: false)
             }
-            // Flag 1: the value is the number of the first page that it is in; flag 2: it is where another tree is. What is
-            // left is of databases with duplicates.
+            // Flag 1: the value is the number of the first page that it is in; flag 2: it is where another tree is.
+            // What is left is of databases with duplicates.
             guard flags <= 2, !key.isEmpty else { return nil }
             let value = key.upperBound..<key.upperBound + (flags == 1 ? 8 : size)
             guard value.upperBound <= page.byteCount else { return nil }

@@ -126,7 +126,8 @@ extension DatabasePages {
 
     /// The first of the pages that a value lies in, all of them taken; nil when they cannot be the value's.
     ///
-    /// There may be more than the value needs: one that is replaced within a transaction by a shorter one keeps its pages.
+    /// There may be more than the value needs: one that is replaced within a transaction by a shorter one keeps its
+    /// pages.
     mutating func claimRun(of node: Page.Node, in page: Page, _ walk: inout Walk) throws(VaultError) -> UInt64? {
         // All numbers of pages fit into one entry of the free list.
         let most = walk.kind == .freePages ? 8 * (Int(min(lastPage, mostPages)) + 2) : DatabasePages.largestValue

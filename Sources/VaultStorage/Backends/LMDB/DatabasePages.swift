@@ -54,7 +54,8 @@ package struct DatabasePages: ~Copyable {
     static let largestValue = 2 << 20
 
     /// Takes the newer of the two states that the file may hold.
-    /// - Parameter wanted: The number of the transaction whose state is taken if it is there, also when it is the older one.
+    /// - Parameter wanted: The number of the transaction whose state is taken if it is there, also when it is the older
+    ///   one.
     /// - Throws: `damaged` when neither can be one, or the file is larger than `limit` bytes.
     package init(_ file: consuming DurableFile, limit: UInt64, preferring wanted: UInt64? = nil) throws(VaultError) {
         let size = try file.status().size
@@ -177,8 +178,8 @@ package struct DatabasePages: ~Copyable {
         try checkFree(freed)
     }
 
-    /// Whether LMDB can open the file and find its trees: both first pages, the main tree, the list of free pages, and the page
-    /// that the tree of the records begins with are as LMDB writes them.
+    /// Whether LMDB can open the file and find its trees: both first pages, the main tree, the list of free pages, and
+    /// the page that the tree of the records begins with are as LMDB writes them.
     /// - Throws: `damaged`.
     mutating func checkFront() throws(VaultError) {
         forgetVisits()

@@ -4,8 +4,9 @@ internal import VaultFormat
 
 /// The two trees of a database.
 ///
-/// The root record changes with every commit. Among the records it would have a branch and a leaf of its own written each
-/// time; the main tree is one page, which every commit writes in any case, because LMDB keeps in it where the records are.
+/// The root record changes with every commit. Among the records it would have a branch and a leaf of its own written
+/// each time; the main tree is one page, which every commit writes in any case, because LMDB keeps in it where the
+/// records are.
 struct DatabaseTrees: Sendable {
     enum Name {
         /// LMDB's unnamed tree: the root record, and where the other tree is.
@@ -63,8 +64,8 @@ struct DatabaseTrees: Sendable {
         return tree
     }
 
-    /// Tells an unreleased build's database from one whose tree of records was taken away: its main tree is as a writer of
-    /// ours left it, and has the root record first and a record next, if any.
+    /// Tells an unreleased build's database from one whose tree of records was taken away: its main tree is as a writer
+    /// of ours left it, and has the root record first and a record next, if any.
     private static func missingRecords(_ transaction: OpaquePointer?) -> VaultError {
         let missing = VaultError.damaged("the database: the tree of its records is missing")
         var main: MDB_dbi = 0

@@ -2,8 +2,8 @@ internal import CLMDB
 internal import Synchronization
 internal import VaultFormat
 
-// LMDB believes the pages that it reads. So it is shown a state only if all pages of it are as LMDB writes them; any other state
-// is read by ``DatabasePages``, which believes nothing, as far as it goes.
+// LMDB believes the pages that it reads. So it is shown a state only if all pages of it are as LMDB writes them; any
+// other state is read by ``DatabasePages``, which believes nothing, as far as it goes.
 extension DatabaseEnvironment {
     /// States from this one on may have pages that LMDB must not see, unless they were looked at.
     private var firstDamaged: UInt64 { damagedStates.first.load(ordering: .relaxed) }
@@ -24,7 +24,8 @@ extension DatabaseEnvironment {
             || comingState.load(ordering: .relaxed) == state
     }
 
-    /// Looks at the pages of a state that a reader sees, unless that was done. One thread at a time; the others then know.
+    /// Looks at the pages of a state that a reader sees, unless that was done. One thread at a time; the others then
+    /// know.
     /// - Parameter isFront: Whether the pages that lead to the main tree are enough.
     /// - Returns: False where the state is in the file no more: the reader begins anew.
     /// - Throws: `inputOutput`.
@@ -74,8 +75,8 @@ extension ReadTransaction {
         return try pages.value(of: key, in: tree)
     }
 
-    /// As ``forEach(in:failure:_:)``, of a state that LMDB may not read. Where something is left out, an entry without key and
-    /// value says so.
+    /// As ``forEach(in:failure:_:)``, of a state that LMDB may not read. Where something is left out, an entry without
+    /// key and value says so.
     @inline(never)
     func forEachDamaged<E: Error>(
         in tree: DatabaseTrees.Name, failure: (VaultError) -> E, _ body: (RawSpan, RawSpan) throws(E) -> Void

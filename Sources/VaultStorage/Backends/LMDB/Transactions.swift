@@ -185,7 +185,8 @@ extension DatabaseTrees {
 
     /// The caller keeps the lease for as long as the transaction lives.
     /// - Parameter patience: Milliseconds for which others are waited for.
-    /// - Throws: `damaged` when LMDB cannot be let write to these pages; `busy`, `readOnly`, `outOfMemory`, `inputOutput`.
+    /// - Throws: `damaged` when LMDB cannot be let write to these pages; `busy`, `readOnly`, `outOfMemory`,
+    ///   `inputOutput`.
     package init(_ lease: DatabaseLease, patience: Int = DatabaseExclusion.patience) throws(VaultError) {
         let environment = lease.environment
         guard !environment.isReadOnly else { throw VaultError(.readOnly, "the vault cannot be written: read-only") }
@@ -318,8 +319,8 @@ extension DatabaseTrees {
 }
 
 extension DatabaseLease {
-    /// Writes a consistent, compacted snapshot to an open file while others go on reading, and writing where LMDB has its own
-    /// locks. LMDB copies pages into memory on the way: the caller has seen ``checkPages()`` return.
+    /// Writes a consistent, compacted snapshot to an open file while others keep reading, and writing where LMDB has
+    /// its own locks. LMDB copies pages into memory on the way: the caller has seen ``checkPages()`` return.
     package func copy(to descriptor: Int32) throws(VaultError) {
         let exclusion = environment.exclusion
         var code = MDB_MAP_RESIZED

@@ -1,5 +1,5 @@
-/// What a program wants to have asked, in the part of the Assuan protocol that pinentry programs speak. A value without any effect: it is given
-/// bytes and says what to do.
+/// What a program wants to have asked, in the part of the Assuan protocol that pinentry programs speak. A value without
+/// any effect: it is given bytes and says what to do.
 struct AssuanTalk {
     /// A question.
     struct Words: Equatable {

@@ -2,8 +2,8 @@ import CAdw
 import GtkKit
 import Holdfast
 
-/// Asks what another program wants to have asked, in a window of its own: the agent, and each program that speaks with a pinentry program. It
-/// opens no vault, and knows no more than it is told.
+/// Asks what another program wants to have asked, in a window of its own: the agent, and each program that speaks with
+/// a pinentry program. It opens no vault, and knows no more than it is told.
 final class PromptWindow {
     private let app: Application
     private let window: Window

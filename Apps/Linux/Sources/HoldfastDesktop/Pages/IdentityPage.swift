@@ -281,8 +281,8 @@ extension IdentityPage {
         }
     }
 
-    /// Asks for the passcode, which proves that it is the owner who sits here: an open vault is not enough for what cannot
-    /// be taken back.
+    /// Asks for the passcode, which proves that it is the owner who sits here: an open vault is not enough for what
+    /// cannot be taken back.
     private func prove(
         _ title: String, _ text: String, confirm: String, _ answered: @escaping (SecretCarrier) async -> Void,
         onCancel: @escaping () -> Void = {}

@@ -169,7 +169,8 @@ final class VaultPage {
         }
     }
 
-    /// Files of the disk were dropped here: on an item one is attached; beside it one is stored, or imported where its name says so.
+    /// Files of the disk were dropped here: on an item one is attached; beside it one is stored, or imported where its
+    /// name says so.
     private func importFiles(_ paths: [String]) -> Bool {
         guard !parts.models.lock.isLocked, !parts.sheets.isUp, let path = paths.first else { return false }
         guard paths.count == 1 else {
