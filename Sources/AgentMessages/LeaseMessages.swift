@@ -1,4 +1,4 @@
-internal import VaultFormat
+package import VaultFormat
 
 /// About what a client may use without the user being asked again.
 package enum LeasingRequest: RequestArea {

@@ -1,4 +1,4 @@
-internal import VaultFormat
+package import VaultFormat
 
 /// About records and their values.
 package enum RecordRequest: RequestArea {

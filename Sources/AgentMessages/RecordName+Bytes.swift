@@ -1,4 +1,4 @@
-package import VaultFormat
+internal import VaultFormat
 
 extension RecordName {
     /// Bytes of a collection's name.

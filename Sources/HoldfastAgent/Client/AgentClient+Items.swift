@@ -1,7 +1,7 @@
 package import AgentMessages
 package import Items
 internal import SecretMemory
-internal import VaultFormat
+package import VaultFormat
 package import VaultStorage
 
 // Items, tags and the trash.

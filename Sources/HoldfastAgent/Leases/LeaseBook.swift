@@ -1,5 +1,5 @@
 package import VaultFormat
-package import AgentMessages
+internal import AgentMessages
 internal import AppLockCore
 package import Items
 package import VaultCore

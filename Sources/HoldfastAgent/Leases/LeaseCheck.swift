@@ -44,7 +44,7 @@ final class LeaseCheck: Sendable {
 
     private let allowed: [Needed]
     private let asks: Bool
-    private let stopped = Mutex<Closed?>(nil)
+    private let stopped = Mutex<Needed?>(nil)
 
     /// - Parameter allowed: What was decided on; anything else stops here.
     init(_ allowed: Needed?) {
@@ -66,7 +66,7 @@ final class LeaseCheck: Sendable {
 
     /// - Throws: `notAllowed` for what is to be asked for; the caller's work ends there, and may be done again.
     func pass(_ item: borrowing Item, _ path: RecordName) throws(VaultError) {
-        try pass(Closed(item, path))
+        try pass(Needed(item, path))
     }
 
     func pass(_ what: Needed) throws(VaultError) {

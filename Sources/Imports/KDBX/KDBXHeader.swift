@@ -147,7 +147,7 @@ struct KDBXHeader {
         var reader = ByteReader(2)
         var values: [String: [UInt8]] = [:]
         while true {
-            let type = try reader.bytes(1, bytes)[0]
+            let type = try reader.read(1, bytes)[0]
             if type == 0 { return values }
             let key = try reader.counted(bytes, limit: 256)
             let value = try reader.counted(bytes, limit: 4096)
@@ -170,7 +170,7 @@ struct ByteReader {
 
     init(_ position: Int) { self.position = position }
 
-    mutating func bytes(_ count: Int, _ bytes: RawSpan) throws(ImportError) -> [UInt8] {
+    mutating func read(_ count: Int, _ bytes: RawSpan) throws(ImportError) -> [UInt8] {
         let range = try skip(count, bytes)
         return range.map { bytes[$0] }
     }
@@ -192,13 +192,13 @@ struct ByteReader {
         guard count <= limit else {
             throw ImportError(.tooLarge, "byte \(position)", "a part has more than \(limit) bytes")
         }
-        return try bytes(count, bytes)
+        return try read(count, bytes)
     }
 
     /// A number, and bytes behind their size, which has 16 bits where it is short.
     mutating func field(_ bytes: RawSpan, limit: Int, isShort: Bool) throws(ImportError) -> (UInt8, [UInt8]) {
-        let id = try bytes(1, bytes)[0]
+        let id = try read(1, bytes)[0]
         guard isShort else { return (id, try counted(bytes, limit: limit)) }
-        return (id, try bytes(Int(bytes.half(try skip(2, bytes).lowerBound)), bytes))
+        return (id, try read(Int(bytes.half(try skip(2, bytes).lowerBound)), bytes))
     }
 }

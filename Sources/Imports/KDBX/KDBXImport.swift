@@ -114,7 +114,7 @@ package enum KDBXImport {
         var key: SecretBytes?
         var files: KeePassTree.Files = [:]
         while true {
-            let id = try reader.bytes(1, bytes)[0]
+            let id = try reader.read(1, bytes)[0]
             let size = Int(try reader.word(bytes))
             let range = try reader.skip(size, bytes)
             if id == 0 { break }
