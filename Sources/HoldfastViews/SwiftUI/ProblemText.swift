@@ -21,7 +21,7 @@ extension SecuritySettingsModel {
 
 extension SecuritySettingsModel.Failure {
     /// Why the change was refused.
-    public var problemText: Text { Text(problem) }
+    @MainActor public var problemText: Text { Text(problem) }
 }
 
 extension SelfDestructModel {
