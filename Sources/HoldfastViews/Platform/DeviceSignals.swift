@@ -1,11 +1,11 @@
 #if canImport(SwiftUI)
-internal import AppKit
 internal import AppLockCore
 public import HoldfastUI
 internal import SwiftUI
 
 // Catalyst finds an AppKit, too; what it runs in tells by UIKit.
 #if canImport(AppKit) && !targetEnvironment(macCatalyst)
+internal import AppKit
 #endif
 
 /// Tells a lock what the device does, beside what scenes tell: that it was locked, that it goes to sleep, that another

@@ -1,6 +1,9 @@
 #if canImport(SwiftUI)
 internal import SwiftUI
+
+#if canImport(UIKit)
 internal import UIKit
+#endif
 
 /// A name that a tap copies: identities and devices, which are no secrets.
 struct CopyRow: View {
@@ -32,8 +35,6 @@ struct CopyRow: View {
     }
 }
 
-#if canImport(UIKit)
-#endif
 
 /// Says that this app may not use the device's sensor, and leads to where its user allows that.
 struct DeniedRow: View {
