@@ -35,7 +35,6 @@ struct CopyRow: View {
     }
 }
 
-
 /// Says that this app may not use the device's sensor, and leads to where its user allows that.
 struct DeniedRow: View {
     var body: some View {
