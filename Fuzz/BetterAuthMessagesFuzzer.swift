@@ -166,7 +166,7 @@ private func fuzzTexts(_ input: [UInt8]) {
     }
 }
 
-private func text<T: CESRText>(_ input: [UInt8], _ type: T.Type) {
+private func text<T: CESRValue>(_ input: [UInt8], _ type: T.Type) {
     if let value = unsafe T(text: input.span.bytes) {
         require(value.textBytes == input, "a value has two texts")
         let raw = value.rawBytes
