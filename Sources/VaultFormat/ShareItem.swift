@@ -123,6 +123,16 @@ package enum KeyStoreKind: UInt8, Sendable, Hashable, CaseIterable {
         }
     }
 
+    /// For sentences.
+    package var title: String {
+        switch self {
+        case .tpm: "the TPM"
+        case .secretService: "the session's keyring"
+        case .file: "the folder of key shares"
+        case .keychain: "the keychain"
+        }
+    }
+
     /// Whether the store itself asks for the device's owner before it gives a share. Elsewhere only our own process
     /// stands in front of it.
     package var asksItsOwner: Bool { self == .keychain }

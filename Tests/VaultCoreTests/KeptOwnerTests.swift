@@ -3,6 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 import VaultFormat
+import VaultLog
 import VaultStorage
 
 @testable import DeviceOwner
@@ -116,5 +117,92 @@ import VaultStorage
         }
         _ = try vault.wipe(passcode: secret("right"), spending: vault.burnAttempt()) { _ throws(VaultError) in }
         #expect(shares.isEmpty)
+    }
+
+    // MARK: The share of a process
+
+    /// Opened with the passcode, with a way in for the owner until the process ends.
+    private func armed(_ path: String? = nil) throws -> Vault {
+        var settings = home.settings
+        settings.armsOwner = true
+        let vault = try Vault(at: path ?? home.path, settings: settings)
+        try vault.unlock("right")
+        #expect(vault.ownerState.isArmed)
+        return vault
+    }
+
+    private func unlockByOwner(_ vault: Vault) throws {
+        vault.lock()
+        guard let release = vault.ownerKeeper.release(.devicePasscode) else {
+            Issue.record("nothing is released")
+            return
+        }
+        try vault.unlock(release)
+    }
+
+    @Test func `the process's share of a copy is the copy's and ends with its wipe`() throws {
+        let (backup, restored) = (home.place("backup"), home.place("restored"))
+        _ = try vault.backup(to: backup)
+        _ = try Vault.restore(from: backup, to: restored)
+        let copy = try armed(restored)
+        let original = try armed()
+        #expect(shares.count == 2)
+        try unlockByOwner(copy)
+        _ = try copy.wipe(passcode: secret("right"), spending: copy.burnAttempt()) { _ throws(VaultError) in }
+        #expect(shares.count == 1)
+        try unlockByOwner(original)
+    }
+
+    @Test func `a second process takes the place of the first, which says so and leaves it alone`() throws {
+        let first = try armed()
+        let second = try armed()
+        first.lock()
+        do {
+            try unlockByOwner(first)
+            Issue.record("the first process still opens")
+        } catch let error as VaultError {
+            #expect(error.code == .passcodeNeeded)
+            #expect(error.reason.contains("another program"))
+        }
+        #expect(!first.ownerState.isArmed)
+        try unlockByOwner(second)
+        let events = try second.securityLog().entries.map(\.event.name)
+        #expect(!events.contains("enrollmentChanged"))
+    }
+
+    @Test func `a process that lets go of its way in leaves another's share where it is`() throws {
+        let first = try armed()
+        let second = try armed()
+        first.forgetOwner()
+        try unlockByOwner(second)
+        second.forgetOwner()
+        #expect(shares.isEmpty)
+    }
+
+    // MARK: A wipe that waits
+
+    @Test func `a wipe names the store that it waits for and how to give the share up, and then ends`() throws {
+        try keep()
+        home.store.state.withLock { $0.isAvailable = false }
+        let report = try vault.wipe(passcode: secret("right"), spending: vault.burnAttempt()) { _ throws(VaultError) in
+        }
+        #expect(!report.isFinished)
+        #expect(
+            report.summary.contains("keyring still keeps a key share") && report.summary.contains("delete the folder"))
+        home.store.state.withLock { $0.isAvailable = true }
+        #expect(errorCode { _ = try home.open() } == .wiped)
+        #expect(shares.isEmpty && Vault.isVault(at: home.path) == false)
+    }
+
+    @Test(arguments: [KeyStoreKind.keychain, .file])
+    func `a note of a store that this system never has does not hold a wipe up`(_ kind: KeyStoreKind) throws {
+        let directory = try HomeDirectory(path: home.path)
+        let owner = try #require(WipeKeyFile.owner(in: directory, vault: vault.id))
+        var note = HardwareNote()
+        note.owed = [ShareItem(try .fresh(for: owner), .named(kind, backend: "planted"))]
+        try note.write(in: directory, [])
+        let report = try vault.wipe(passcode: secret("right"), spending: vault.burnAttempt()) { _ throws(VaultError) in
+        }
+        #expect(report.isFinished)
     }
 }

@@ -19,6 +19,8 @@ struct OwnerSlot: Sendable {
     /// Where the first share rests.
     let item: ShareItem
     let origin: Origin
+    /// SHA-256 of the first share, where it rests under a name that every process with this home uses; nil otherwise.
+    let shareDigest: [UInt8]?
 
     /// Milliseconds after which the passcode is asked again, whatever the rules say: three days.
     static let longestAge: UInt64 = 72 * 3600 * 1000

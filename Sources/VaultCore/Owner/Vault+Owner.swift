@@ -61,7 +61,7 @@ extension Vault {
             throw error
         }
         let key = try SlotKey(factor: release.secret, slot: owner.slot, share: share)
-        guard key.matches(owner.slot) else { throw lostOwner(release.step) }
+        guard key.matches(owner.slot) else { throw replacedShare(owner, release.step) }
         let master = try key.unwrap(owner.slot, vault: header.vault, policyDigest: header.policy.digest())
         let keys = try open(header, master: master, proving: assurance(of: owner, release.step))
         if owner.origin == .disk { try settleLevel(header, keys, floor, accepting: accepts) }
@@ -81,7 +81,7 @@ extension Vault {
             throw error.code == .shareLost ? lostShare(error, release.step, header) : error
         }
         let key = try SlotKey(factor: release.secret, slot: owner.slot, share: share)
-        guard key.matches(owner.slot) else { throw lostOwner(release.step) }
+        guard key.matches(owner.slot) else { throw replacedShare(owner, release.step) }
         return try key.unwrap(owner.slot, vault: header.vault, policyDigest: header.policy.digest())
     }
 
@@ -119,8 +119,9 @@ extension Vault {
     private func forgetOwner(_ why: OwnerExpiry, _ header: Header?) {
         ownerKeeper.disarm(why)
         let old = ownerSlot.set(nil)
-        if let old, old.origin != .disk {
-            _ = try? shareStores?.store(of: old.item.store)?.revoke(old.item, of: old.item.name.vault)
+        if let old, old.origin != .disk, let store = shareStores?.store(of: old.item.store), !old.isReplaced(in: store)
+        {
+            _ = try? store.revoke(old.item, of: old.item.name.vault)
         }
         if why == .noPasscode { loadKeptOwner(of: header) }
     }
@@ -141,13 +142,12 @@ extension Vault {
             let why = "this program may not use the key store that has the share"
             throw header.passcodeSlot == nil ? VaultError(.shareUnavailable, why) : .passcodeNeeded(why)
         }
-        do throws(ShareFailure) { return try store.read(owner.item, of: owner.item.name.vault, after: release) } catch {
-            guard owner.origin != .disk else { throw VaultError(error) }
-            // The passcode made it and makes another one.
+        do throws(ShareFailure) { return try store.read(owner.item, of: header.vault, after: release) } catch {
             switch error {
             case .lost, .damaged: throw VaultError(.shareLost, error.reason)
             case .failed(let reason) where reason.code == .damaged: throw VaultError(.shareLost, error.reason)
-            default: throw VaultError(.hardwareUnavailable, error.reason)
+            // The passcode made it and makes another one.
+            default: throw owner.origin == .disk ? VaultError(error) : VaultError(.hardwareUnavailable, error.reason)
             }
         }
     }
@@ -157,6 +157,14 @@ extension Vault {
         if header.passcodeSlot != nil { return lostOwner(step) }
         noteChangedEnrollment(step)
         return error
+    }
+
+    /// Something else lies where the share was. Another process with this home replaces the share that ends with a
+    /// process; nothing was enrolled or reset then.
+    private func replacedShare(_ owner: OwnerSlot, _ step: OwnerStep) -> VaultError {
+        guard owner.shareDigest != nil else { return lostOwner(step) }
+        forgetOwner()
+        return .passcodeNeeded("another program has unlocked this vault since")
     }
 
     private func lostOwner(_ step: OwnerStep) -> VaultError {
@@ -176,23 +184,39 @@ extension Vault {
         guard settings.armsOwner, let stores = shareStores else { return }
         forgetOwner(.noPasscode, header)
         let steps = Set(OwnerStep.allCases.filter(header.policy.asks))
-        guard !steps.isEmpty, let passcode = header.passcodeSlot,
-            let store = try? stores.bestForProcess()
+        // A wipe revokes what was made for the key in the folder: in a copy the header still names the original's.
+        guard !steps.isEmpty, let passcode = header.passcodeSlot, let store = try? stores.bestForProcess(),
+            let home = WipeKeyFile.owner(in: home, vault: header.vault)
         else { return }
         do {
             let secret = try SecureRandom.secret(32, lifetime: .longLived)
             let share = try SecureRandom.secret(32)
             let rule = ShareRule.released(by: try ReleaseKey(secret), after: steps)
-            let item = try store.make(share, as: .released(for: header.owner), under: rule) { _ in }
+            let item = try store.make(share, as: .released(for: home), under: rule) { _ in }
             let empty = Slot(
                 id: .max, kind: .deviceOwner, flags: .hardwareShare, derivation: nil,
                 salt: try SecureRandom.bytes(Slot.saltSize), commitment: [], hardwareName: [item.store.rawValue])
             let slot = try SlotKey(factor: secret, slot: empty, share: share)
                 .wrap(master, into: empty, vault: header.vault, policyDigest: header.policy.digest())
             ownerSlot.set(
-                OwnerSlot(slot: slot, item: item, origin: .passcode(settings.clock.now(), salt: passcode.salt)))
+                OwnerSlot(
+                    slot: slot, item: item, origin: .passcode(settings.clock.now(), salt: passcode.salt),
+                    shareDigest: share.withBytes { Array(SHA256.hash($0).bytes) }))
             ownerKeeper.arm(secret)
         } catch { forgetOwner(.noPasscode, header) }
+    }
+}
+
+extension OwnerSlot {
+    /// Whether another process with this home is known to have put its share in the place of this one. Not asked of a
+    /// chip, which keeps nothing of it, nor of a store that would ask its owner.
+    fileprivate func isReplaced(in store: any ShareStore) -> Bool {
+        switch item.store {
+        case .tpm, .keychain: return false
+        case .secretService, .file:
+            guard let shareDigest, let found = try? store.read(item, of: item.name.vault) else { return false }
+            return !found.withBytes { SHA256.hash($0).bytes.elementsEqual(shareDigest) }
+        }
     }
 }
 

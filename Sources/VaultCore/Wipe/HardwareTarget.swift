@@ -18,6 +18,8 @@ struct HardwareTarget {
     private let cause: WipeCause
     /// Also where it could not be written down.
     private var note: HardwareNote
+    /// Why a share could not be revoked, and what to do; nil while none was in the way.
+    private(set) var problem: String?
 
     init(_ home: HomeDirectory, _ settings: VaultSettings, _ owner: HardwareOwner?, _ cause: WipeCause) {
         self.home = home
@@ -101,12 +103,20 @@ struct HardwareTarget {
 
     /// A share that was made for this home is waited for until its store has let it go: an old header would open with
     /// it.
-    private func end(_ item: ShareItem, in stores: ShareStores?) -> Ending {
+    private mutating func end(_ item: ShareItem, in stores: ShareStores?) -> Ending {
         guard let owner, item.name.belongs(to: owner) else { return .notHere }
-        guard let stores else { return .failed }
+        // A note may be planted: a store that this system never has holds nothing, and files go with their folder.
+        guard stores?.store(of: item.store) != nil || item.store.isOutsideHere else { return .notHere }
         do throws(ShareFailure) {
+            guard let stores else { throw .unavailable(.absent(item.store, "this program may use no key store")) }
             return try stores.revoke(item, of: owner) == .anothers ? .notHere : .gone
-        } catch { return .failed }
+        } catch {
+            problem =
+                "\(item.store.title) still keeps a key share and cannot be asked (\(error.reason)). The vault's own keys "
+                + "are erased: what this share could still open are copies of the folder made before. To give it up, "
+                + "delete the folder"
+            return .failed
+        }
     }
 
     /// What a key store remembers of the rule is needed until the vault is gone, and opens nothing: nobody waits for
@@ -118,4 +128,15 @@ struct HardwareTarget {
     }
 
     var isErased: Bool { !(HardwareNote.names + [HardwareNote.refused]).contains(where: home.exists) }
+}
+
+extension KeyStoreKind {
+    /// Whether a program on this system could have the store, and the home does not contain it.
+    fileprivate var isOutsideHere: Bool {
+        #if canImport(Security)
+        self == .keychain
+        #else
+        self == .tpm || self == .secretService
+        #endif
+    }
 }
