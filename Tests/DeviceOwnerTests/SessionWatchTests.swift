@@ -80,6 +80,15 @@ struct SessionWatchTests {
                 dbus.Array([], signature='s')
             """)
         #expect(events(watch) == [.lidClosed])
+        for isActive in [false, true] {
+            try emit(
+                mine, "org.freedesktop.DBus.Properties", "PropertiesChanged", "sa{sv}as",
+                """
+                'org.freedesktop.login1.Session', dbus.Dictionary({'Active': \(isActive ? "True" : "False")},
+                    signature='sv'), dbus.Array([], signature='s')
+                """)
+            #expect(events(watch) == [isActive ? .switchedBack : .switchedAway])
+        }
     }
 
     @Test func withoutABusNothingIsHeardAndThatIsSaid() throws {

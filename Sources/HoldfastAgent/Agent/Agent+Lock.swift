@@ -176,7 +176,7 @@ extension Agent {
             lastJobBeforeSleep = completions.last
             shut(.suspended, .resumed, because: .suspend)
         case .woke: isSleeping = false
-        case .unlocked: break
+        case .unlocked, .switchedBack: break
         }
     }
 

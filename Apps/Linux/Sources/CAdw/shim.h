@@ -101,41 +101,6 @@ static inline GtkFileChooserNative *cadw_file_chooser(const char *title, GtkWind
         title, parent, saves ? GTK_FILE_CHOOSER_ACTION_SAVE : GTK_FILE_CHOOSER_ACTION_OPEN, NULL, NULL);
 }
 
-/* Asks logind to wait with sleep until the descriptor is closed; -1 where it does not. */
-static inline int cadw_delay_sleep(GDBusConnection *bus, const char *who, const char *why) {
-    GUnixFDList *list = NULL;
-    GVariant *answer = g_dbus_connection_call_with_unix_fd_list_sync(
-        bus, "org.freedesktop.login1", "/org/freedesktop/login1", "org.freedesktop.login1.Manager", "Inhibit",
-        g_variant_new("(ssss)", "sleep", who, why, "delay"), G_VARIANT_TYPE("(h)"), G_DBUS_CALL_FLAGS_NO_AUTO_START,
-        1000, NULL, &list, NULL, NULL);
-    int descriptor = -1;
-    if (answer) {
-        gint32 index = -1;
-        g_variant_get(answer, "(h)", &index);
-        if (list && index >= 0) descriptor = g_unix_fd_list_get(list, index, NULL);
-        g_variant_unref(answer);
-    }
-    g_clear_object(&list);
-    return descriptor;
-}
-
-/* One value of a PropertiesChanged signal: 1 or 0 for a boolean of that name, -1 where it is not among them. */
-static inline int cadw_changed_boolean(GVariant *parameters, const char *name) {
-    if (!g_variant_is_of_type(parameters, G_VARIANT_TYPE("(sa{sv}as)"))) return -1;
-    GVariant *changed = g_variant_get_child_value(parameters, 1);
-    gboolean value = FALSE;
-    int found = g_variant_lookup(changed, name, "b", &value) ? (value ? 1 : 0) : -1;
-    g_variant_unref(changed);
-    return found;
-}
-/* The first argument of a signal: 1 or 0 for a boolean, -1 where it has none. */
-static inline int cadw_first_boolean(GVariant *parameters) {
-    if (!g_variant_is_of_type(parameters, G_VARIANT_TYPE("(b)"))) return -1;
-    gboolean value = FALSE;
-    g_variant_get(parameters, "(b)", &value);
-    return value ? 1 : 0;
-}
-
 /* The main dispatch queue's event descriptor and its drain, exported by libdispatch on Linux for other run loops. */
 extern int _dispatch_get_main_queue_handle_4CF(void);
 extern void _dispatch_main_queue_callback_4CF(void *message);

@@ -1,4 +1,5 @@
 import CAdw
+import DeviceOwner
 import GtkKit
 import HoldfastUI
 
@@ -12,7 +13,7 @@ final class MainWindow {
     private let appModel: AppModel
     private var setup: SetupPage?
     private var ready: ReadyWindow?
-    private var events: SystemEvents?
+    private var events: SessionEvents?
 
     init(_ app: Application, _ place: Place) {
         self.app = app
@@ -28,11 +29,11 @@ final class MainWindow {
         _ = app.action("shortcuts", keys: ["<Control>question", "F1"]) { [unowned self] in showShortcuts() }
         _ = app.action("about", keys: []) { [unowned self] in showAbout() }
         bind(self, { [appModel] in MainWindow.shown(appModel.phase) }) { [unowned self] in show($0) }
-        events = SystemEvents { [unowned self] in happened($0) }
+        events = SessionEvents { [unowned self] in happened($0) }
     }
 
-    private func happened(_ event: SystemEvents.Event) {
-        let letSleep = { [unowned self] in events?.letSleep() ?? () }
+    private func happened(_ event: SessionEvent) {
+        let letSleep = { [unowned self] in events?.allowSleep() ?? () }
         if let ready { return ready.happened(event, letSleep) }
         guard event.closes else { return }
         Task {

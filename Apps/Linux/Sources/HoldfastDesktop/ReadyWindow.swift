@@ -1,4 +1,5 @@
 import CAdw
+import DeviceOwner
 import GtkKit
 import Holdfast
 import HoldfastUI
@@ -72,7 +73,7 @@ final class ReadyWindow {
     func toast(_ text: String) { toasts.show(text) }
 
     /// Something happened to the session or the machine.
-    func happened(_ event: SystemEvents.Event, _ letSleep: @escaping () -> Void) { watch?.happened(event, letSleep) }
+    func happened(_ event: SessionEvent, _ letSleep: @escaping () -> Void) { watch?.happened(event, letSleep) }
 
     private func changed(to state: LockModel.State) {
         for action in actions { action.isEnabled = state == .unlocked }

@@ -1,3 +1,4 @@
+import DeviceOwner
 import GtkKit
 import Holdfast
 import HoldfastUI
@@ -38,7 +39,7 @@ final class Watch {
     }
 
     /// - Parameter letSleep: Called when the machine may sleep: it waits until the keys are gone.
-    func happened(_ event: SystemEvents.Event, _ letSleep: @escaping () -> Void) {
+    func happened(_ event: SessionEvent, _ letSleep: @escaping () -> Void) {
         guard event == .sleeps else { return event.closes ? send(event.ofLock) : models.lock.send(event.ofLock) }
         Trace.mark()
         Task {

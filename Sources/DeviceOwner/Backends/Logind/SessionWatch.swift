@@ -14,6 +14,8 @@ package enum SessionEvent: Sendable, Hashable, CaseIterable {
     case lidClosed
     /// Another user's session came to the front.
     case switchedAway
+    /// This user's session is in front again. That opens nothing of ours.
+    case switchedBack
 }
 
 /// Listens to logind, UPower and the screen savers, for a thread that waits in `poll(2)`. What cannot be reached is
@@ -133,8 +135,9 @@ package final class SessionWatch {
         }
         do throws(BusFailure) {
             while let message = try session?.next() {
-                guard SessionWatch.savers.contains(message.interface), let isActive = message.flag() else { continue }
-                events.append(isActive ? .locked : .unlocked)
+                guard SessionWatch.savers.contains(message.interface) else { continue }
+                // A signal without a value is read as the one that locks.
+                events.append(message.flag() ?? true ? .locked : .unlocked)
             }
         } catch {
             session = nil
@@ -169,8 +172,8 @@ package final class SessionWatch {
                     switch (interface, name, value) {
                     case ("org.freedesktop.login1.Session", "LockedHint", true):
                         if isOurs(message.path) { events.append(.locked) }
-                    case ("org.freedesktop.login1.Session", "Active", false):
-                        if isOurs(message.path) { events.append(.switchedAway) }
+                    case ("org.freedesktop.login1.Session", "Active", let isActive):
+                        if isOurs(message.path) { events.append(isActive ? .switchedBack : .switchedAway) }
                     case ("org.freedesktop.login1.Manager", "LidClosed", true),
                         ("org.freedesktop.UPower", "LidIsClosed", true):
                         events.append(.lidClosed)
