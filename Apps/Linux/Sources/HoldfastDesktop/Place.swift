@@ -70,7 +70,7 @@ struct Place {
         return String(text.drop(while: isSpace).reversed().drop(while: isSpace).reversed())
     }
 
-    private static func variable(_ name: String) -> String? {
+    static func variable(_ name: String) -> String? {
         guard let value = getenv(name), value.pointee != 0 else { return nil }
         return String(cString: value)
     }
