@@ -11,11 +11,9 @@ public protocol CESRText: Sendable, Hashable, CustomStringConvertible {
 }
 
 /// A ``CESRText`` with its sizes and its raw value.
-package protocol CESRValue: CESRText {
-    /// Characters of the text.
-    static var textSize: Int { get }
-    /// Bytes of the raw value.
-    static var rawSize: Int { get }
+package protocol CESRValue: CESRText, MemberValue {
+    /// Its code and sizes.
+    static var form: CESRForm { get }
     /// Takes a raw value; nil for another size, and for values that no such thing has.
     init?(raw: RawSpan)
     /// Lends the raw value.
@@ -36,6 +34,11 @@ extension CESRText {
 }
 
 extension CESRValue {
+    /// Characters of the text.
+    package static var textSize: Int { form.textSize }
+    /// Bytes of the raw value.
+    package static var rawSize: Int { form.rawSize }
+
     /// The raw value as an array.
     package var rawBytes: [UInt8] { withRawBytes { $0.copied } }
 
@@ -56,7 +59,7 @@ struct CESRBuffer {
 }
 
 /// The four codes, each with the sizes that follow from it.
-struct CESRForm {
+package struct CESRForm: Sendable {
     let code: StaticString
     let textSize: Int
     let rawSize: Int

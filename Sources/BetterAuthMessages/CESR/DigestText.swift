@@ -2,10 +2,8 @@
 ///
 /// Compared exactly; peers that ignore letter case accept digests of other values.
 public struct DigestText: CESRText, CESRValue {
-    /// Characters of the text.
-    package static let textSize = CESRForm.digest.textSize
-    /// Bytes of the raw value.
-    package static let rawSize = CESRForm.digest.rawSize
+    /// Its code and sizes.
+    package static var form: CESRForm { .digest }
 
     private let storage: Words4
 

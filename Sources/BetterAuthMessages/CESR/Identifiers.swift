@@ -20,10 +20,8 @@ extension DigestIdentifier {
 }
 
 extension CESRValue where Self: DigestIdentifier {
-    /// Characters of the text.
-    package static var textSize: Int { DigestText.textSize }
-    /// Bytes of the raw value.
-    package static var rawSize: Int { DigestText.rawSize }
+    /// Its code and sizes.
+    package static var form: CESRForm { .digest }
 
     /// Takes a raw value; nil for another size.
     package init?(raw: RawSpan) {

@@ -3,10 +3,8 @@
 /// The protocol calls three things a nonce: a request's, the session challenge, and the replay key of an access
 /// request.
 public struct NonceText: CESRText, CESRValue {
-    /// Characters of the text.
-    package static let textSize = CESRForm.nonce.textSize
-    /// Bytes of the raw value.
-    package static let rawSize = CESRForm.nonce.rawSize
+    /// Its code and sizes.
+    package static var form: CESRForm { .nonce }
 
     private let storage: SIMD16<UInt8>
 

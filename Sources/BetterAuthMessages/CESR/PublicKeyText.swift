@@ -2,10 +2,8 @@
 ///
 /// The x coordinate is below the field's prime. Whether it lies on the curve shows when a verifier imports it.
 public struct PublicKeyText: CESRText, CESRValue {
-    /// Characters of the text.
-    package static let textSize = CESRForm.publicKey.textSize
-    /// Bytes of the raw value.
-    package static let rawSize = CESRForm.publicKey.rawSize
+    /// Its code and sizes.
+    package static var form: CESRForm { .publicKey }
 
     private let x: Words4
     /// 02 or 03.

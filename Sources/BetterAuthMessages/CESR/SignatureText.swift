@@ -3,10 +3,8 @@
 /// Both r and s are at least 1 and below the order of the curve. A high s is accepted, so one message has many
 /// signatures: a signature must never serve as a replay key.
 public struct SignatureText: CESRText, CESRValue {
-    /// Characters of the text.
-    package static let textSize = CESRForm.signature.textSize
-    /// Bytes of the raw value.
-    package static let rawSize = CESRForm.signature.rawSize
+    /// Its code and sizes.
+    package static var form: CESRForm { .signature }
 
     private let storage: Words8
 

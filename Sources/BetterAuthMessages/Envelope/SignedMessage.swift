@@ -72,7 +72,7 @@ package struct SignedMessage<Payload: MessagePayload>: Sendable, Hashable {
         let start = reader.position
         let payload = try Payload(reading: &reader)
         let range = start..<reader.position
-        let signature = try reader.read(SignatureText.self, &object)
+        let signature = try SignatureText(reading: &reader, &object)
         try reader.close(object)
         return (payload, signature, range)
     }

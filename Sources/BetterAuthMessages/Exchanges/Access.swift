@@ -20,25 +20,16 @@ package enum Access: Exchange {
 
         package init(reading reader: inout MessageReader) throws(MessageError) {
             var payload = try reader.open(RequestShapes.payload)
-            try reader.member(&payload)
-            var access = try reader.open(AccessShapes.access)
-            nonce = try reader.read(NonceText.self, &access)
-            timestamp = try reader.readTime(&access)
-            token = try reader.readToken(&access)
-            try reader.close(access)
-            body = try reader.readApplicationData(&payload)
+            (nonce, timestamp, token) = try reader.object(AccessShapes.access, in: &payload)
+            body = try reader.read(&payload)
             try reader.close(payload)
         }
 
         package func write(to writer: inout MessageWriter) {
-            writer.literal(#"{"access":{"nonce":"#)
-            writer.quoted(nonce)
-            writer.literal(#","timestamp":"#)
-            writer.quoted(timestamp)
-            writer.literal(#","token":"#)
-            writer.quoted(token.bytes)
-            writer.literal(#"},"request":"#)
-            writer.raw(body.bytes)
+            writer.literal(#"{"access":"#)
+            writer.object(AccessShapes.access, nonce, timestamp, token)
+            writer.literal(#","request":"#)
+            body.write(to: &writer)
             writer.literal("}")
         }
 

@@ -1,13 +1,5 @@
-/// What stands in `request.authentication`.
-package protocol AuthenticationPart: Sendable, Hashable {
-    /// Reads the object from its opening to its closing brace.
-    init(reading reader: inout MessageReader) throws(MessageError)
-    /// Writes the object.
-    func write(to writer: inout MessageWriter)
-}
-
 /// A device reveals the key it had committed to, and commits to the one after it (protocol.md 5.1).
-package struct RotationAuthentication: AuthenticationPart {
+package struct RotationAuthentication: MemberValue {
     package let device: DeviceID
     package let identity: IdentityID
     /// The key that signs.
@@ -21,34 +13,23 @@ package struct RotationAuthentication: AuthenticationPart {
         self.rotationHash = rotationHash
     }
 
-    package init(reading reader: inout MessageReader) throws(MessageError) {
-        try self.init(reading: &reader, AuthenticationShapes.rotation)
+    package init(reading reader: inout MessageReader, _ object: inout ObjectProgress) throws(MessageError) {
+        try self.init(reading: &reader, &object, AuthenticationShapes.rotation)
     }
 
-    init(reading reader: inout MessageReader, _ shape: ObjectShape) throws(MessageError) {
-        var object = try reader.open(shape)
-        device = try reader.read(DeviceID.self, &object)
-        identity = try reader.read(IdentityID.self, &object)
-        publicKey = try reader.read(PublicKeyText.self, &object)
-        rotationHash = try reader.read(RotationHash.self, &object)
-        try reader.close(object)
+    init(
+        reading reader: inout MessageReader, _ object: inout ObjectProgress, _ shape: ObjectShape
+    ) throws(MessageError) {
+        (device, identity, publicKey, rotationHash) = try reader.object(shape, in: &object)
     }
 
     package func write(to writer: inout MessageWriter) {
-        writer.literal(#"{"device":"#)
-        writer.quoted(device)
-        writer.literal(#","identity":"#)
-        writer.quoted(identity)
-        writer.literal(#","publicKey":"#)
-        writer.quoted(publicKey)
-        writer.literal(#","rotationHash":"#)
-        writer.quoted(rotationHash)
-        writer.literal("}")
+        writer.object(AuthenticationShapes.rotation, device, identity, publicKey, rotationHash)
     }
 }
 
 /// A device's keys with the recovery hash of its account: a new account, or a new recovery key for an old one.
-package struct AccountAuthentication: AuthenticationPart {
+package struct AccountAuthentication: MemberValue {
     package let device: DeviceID
     package let identity: IdentityID
     /// The key that signs.
@@ -67,33 +48,18 @@ package struct AccountAuthentication: AuthenticationPart {
         self.rotationHash = rotationHash
     }
 
-    package init(reading reader: inout MessageReader) throws(MessageError) {
-        var object = try reader.open(AuthenticationShapes.account)
-        device = try reader.read(DeviceID.self, &object)
-        identity = try reader.read(IdentityID.self, &object)
-        publicKey = try reader.read(PublicKeyText.self, &object)
-        recoveryHash = try reader.read(RecoveryHash.self, &object)
-        rotationHash = try reader.read(RotationHash.self, &object)
-        try reader.close(object)
+    package init(reading reader: inout MessageReader, _ object: inout ObjectProgress) throws(MessageError) {
+        (device, identity, publicKey, recoveryHash, rotationHash) = try reader.object(
+            AuthenticationShapes.account, in: &object)
     }
 
     package func write(to writer: inout MessageWriter) {
-        writer.literal(#"{"device":"#)
-        writer.quoted(device)
-        writer.literal(#","identity":"#)
-        writer.quoted(identity)
-        writer.literal(#","publicKey":"#)
-        writer.quoted(publicKey)
-        writer.literal(#","recoveryHash":"#)
-        writer.quoted(recoveryHash)
-        writer.literal(#","rotationHash":"#)
-        writer.quoted(rotationHash)
-        writer.literal("}")
+        writer.object(AuthenticationShapes.account, device, identity, publicKey, recoveryHash, rotationHash)
     }
 }
 
 /// A new device for an old account, vouched for by the recovery key.
-package struct RecoveryAuthentication: AuthenticationPart {
+package struct RecoveryAuthentication: MemberValue {
     package let device: DeviceID
     package let identity: IdentityID
     package let publicKey: PublicKeyText
@@ -115,31 +81,14 @@ package struct RecoveryAuthentication: AuthenticationPart {
         self.rotationHash = rotationHash
     }
 
-    package init(reading reader: inout MessageReader) throws(MessageError) {
-        var object = try reader.open(AuthenticationShapes.recovery)
-        device = try reader.read(DeviceID.self, &object)
-        identity = try reader.read(IdentityID.self, &object)
-        publicKey = try reader.read(PublicKeyText.self, &object)
-        recoveryHash = try reader.read(RecoveryHash.self, &object)
-        recoveryKey = try reader.read(PublicKeyText.self, &object)
-        rotationHash = try reader.read(RotationHash.self, &object)
-        try reader.close(object)
+    package init(reading reader: inout MessageReader, _ object: inout ObjectProgress) throws(MessageError) {
+        (device, identity, publicKey, recoveryHash, recoveryKey, rotationHash) = try reader.object(
+            AuthenticationShapes.recovery, in: &object)
     }
 
     package func write(to writer: inout MessageWriter) {
-        writer.literal(#"{"device":"#)
-        writer.quoted(device)
-        writer.literal(#","identity":"#)
-        writer.quoted(identity)
-        writer.literal(#","publicKey":"#)
-        writer.quoted(publicKey)
-        writer.literal(#","recoveryHash":"#)
-        writer.quoted(recoveryHash)
-        writer.literal(#","recoveryKey":"#)
-        writer.quoted(recoveryKey)
-        writer.literal(#","rotationHash":"#)
-        writer.quoted(rotationHash)
-        writer.literal("}")
+        writer.object(
+            AuthenticationShapes.recovery, device, identity, publicKey, recoveryHash, recoveryKey, rotationHash)
     }
 }
 

@@ -9,24 +9,29 @@ package struct LinkContainerPayload: MessagePayload {
 
     package init(reading reader: inout MessageReader) throws(MessageError) {
         var object = try reader.open(LinkShapes.payload)
-        try reader.member(&object)
-        authentication = try RotationAuthentication(reading: &reader, LinkShapes.authentication)
+        authentication = try RotationAuthentication(reading: &reader, &object, LinkShapes.authentication)
         try reader.close(object)
     }
 
     package func write(to writer: inout MessageWriter) {
-        writer.literal(#"{"authentication":"#)
-        authentication.write(to: &writer)
-        writer.literal("}")
+        writer.object(LinkShapes.payload, authentication)
     }
 }
 
 /// A signed ``LinkContainerPayload``: text to copy, or a QR code.
 package typealias LinkContainer = SignedMessage<LinkContainerPayload>
 
+extension LinkContainer: MemberValue {
+    package init(reading reader: inout MessageReader, _ object: inout ObjectProgress) throws(MessageError) {
+        try reader.member(&object)
+        try self.init(reading: &reader, LinkShapes.container)
+    }
+
+    package func write(to writer: inout MessageWriter) { writer.raw(bytes) }
+}
+
 /// Another device joins the account. Signed by `authentication.publicKey`, the next key of the device that is in it.
 package enum LinkDevice: RoutedExchange {
-    package typealias ResponseBody = EmptyBody
     package static let path = "/device/link"
 
     package struct Request: RequestPayload {
@@ -42,24 +47,11 @@ package enum LinkDevice: RoutedExchange {
         }
 
         package init(reading reader: inout MessageReader) throws(MessageError) {
-            let (payload, nonce) = try Self.readHead(&reader)
-            self.nonce = nonce
-            var request = try reader.open(RequestShapes.linkRequest)
-            try reader.member(&request)
-            authentication = try RotationAuthentication(reading: &reader)
-            try reader.member(&request)
-            container = try LinkContainer(reading: &reader, LinkShapes.container)
-            try reader.close(request)
-            try reader.close(payload)
+            (nonce, authentication, container) = try Self.read(&reader, RequestShapes.linkRequest)
         }
 
         package func write(to writer: inout MessageWriter) {
-            writeHead(&writer)
-            writer.literal(#"{"authentication":"#)
-            authentication.write(to: &writer)
-            writer.literal(#","link":"#)
-            writer.raw(container.bytes)
-            writer.literal("}}")
+            write(RequestShapes.linkRequest, authentication, container, to: &writer)
         }
 
         /// Compares the identity of the container with that of the request.
@@ -75,7 +67,6 @@ package enum LinkDevice: RoutedExchange {
 
 /// A device leaves the account. Signed by `authentication.publicKey`, the next key of the device that says so.
 package enum UnlinkDevice: RoutedExchange {
-    package typealias ResponseBody = EmptyBody
     package static let path = "/device/unlink"
 
     package struct Request: RequestPayload {
@@ -91,26 +82,20 @@ package enum UnlinkDevice: RoutedExchange {
         }
 
         package init(reading reader: inout MessageReader) throws(MessageError) {
-            let (payload, nonce) = try Self.readHead(&reader)
-            self.nonce = nonce
-            var request = try reader.open(RequestShapes.linkRequest)
-            try reader.member(&request)
-            authentication = try RotationAuthentication(reading: &reader)
-            try reader.member(&request)
-            var link = try reader.open(LinkShapes.unlink)
-            device = try reader.read(DeviceID.self, &link)
-            try reader.close(link)
-            try reader.close(request)
-            try reader.close(payload)
+            var request = try RequestProgress(reading: &reader, RequestShapes.linkRequest)
+            nonce = request.nonce
+            authentication = try reader.read(&request.members)
+            device = try reader.object(LinkShapes.unlink, in: &request.members)
+            try request.close(&reader)
         }
 
         package func write(to writer: inout MessageWriter) {
             writeHead(&writer)
             writer.literal(#"{"authentication":"#)
             authentication.write(to: &writer)
-            writer.literal(#","link":{"device":"#)
-            writer.quoted(device)
-            writer.literal("}}}")
+            writer.literal(#","link":"#)
+            writer.object(LinkShapes.unlink, device)
+            writer.literal("}}")
         }
     }
 }

@@ -1,11 +1,3 @@
-/// What stands in `response`.
-package protocol ResponsePart: Sendable, Hashable {
-    /// Reads the value of the member that was announced last.
-    init(reading reader: inout MessageReader, _ object: inout ObjectProgress) throws(MessageError)
-    /// Writes the value.
-    func write(to writer: inout MessageWriter)
-}
-
 /// The payload of the response to an operation (protocol.md 3.6 and 4.2).
 package struct Response<Kind: Exchange>: MessagePayload {
     /// Repeats the nonce of the request.
@@ -22,21 +14,15 @@ package struct Response<Kind: Exchange>: MessagePayload {
 
     package init(reading reader: inout MessageReader) throws(MessageError) {
         var payload = try reader.open(ResponseShapes.payload)
-        try reader.member(&payload)
-        var access = try reader.open(ResponseShapes.access)
-        nonce = try reader.read(NonceText.self, &access)
-        serverIdentity = try reader.read(PublicKeyText.self, &access)
-        try reader.close(access)
-        body = try Kind.ResponseBody(reading: &reader, &payload)
+        (nonce, serverIdentity) = try reader.object(ResponseShapes.access, in: &payload)
+        body = try reader.read(&payload)
         try reader.close(payload)
     }
 
     package func write(to writer: inout MessageWriter) {
-        writer.literal(#"{"access":{"nonce":"#)
-        writer.quoted(nonce)
-        writer.literal(#","serverIdentity":"#)
-        writer.quoted(serverIdentity)
-        writer.literal(#"},"response":"#)
+        writer.literal(#"{"access":"#)
+        writer.object(ResponseShapes.access, nonce, serverIdentity)
+        writer.literal(#","response":"#)
         body.write(to: &writer)
         writer.literal("}")
     }
@@ -49,7 +35,7 @@ package struct Response<Kind: Exchange>: MessagePayload {
 }
 
 /// The response to everything that only succeeds: `{}`.
-package struct EmptyBody: ResponsePart {
+package struct EmptyBody: MemberValue {
     package init() {}
 
     package init(reading reader: inout MessageReader, _ object: inout ObjectProgress) throws(MessageError) {
@@ -61,7 +47,7 @@ package struct EmptyBody: ResponsePart {
 }
 
 /// The response to a request for a session: `{"authentication":{"nonce":"…"}}`.
-package struct ChallengeBody: ResponsePart {
+package struct ChallengeBody: MemberValue {
     /// The server's challenge, valid for 60 seconds.
     package let challenge: NonceText
 
@@ -70,22 +56,19 @@ package struct ChallengeBody: ResponsePart {
     package init(reading reader: inout MessageReader, _ object: inout ObjectProgress) throws(MessageError) {
         try reader.member(&object)
         var response = try reader.open(ResponseShapes.challenge)
-        try reader.member(&response)
-        var authentication = try reader.open(ResponseShapes.challengeAuthentication)
-        challenge = try reader.read(NonceText.self, &authentication)
-        try reader.close(authentication)
+        challenge = try reader.object(ResponseShapes.challengeAuthentication, in: &response)
         try reader.close(response)
     }
 
     package func write(to writer: inout MessageWriter) {
-        writer.literal(#"{"authentication":{"nonce":"#)
-        writer.quoted(challenge)
-        writer.literal("}}")
+        writer.literal(#"{"authentication":"#)
+        writer.object(ResponseShapes.challengeAuthentication, challenge)
+        writer.literal("}")
     }
 }
 
 /// The response that opens or continues a session: `{"access":{"token":"…"}}`.
-package struct TokenBody: ResponsePart {
+package struct TokenBody: MemberValue {
     package let token: TokenText
 
     package init(token: TokenText) { self.token = token }
@@ -93,26 +76,15 @@ package struct TokenBody: ResponsePart {
     package init(reading reader: inout MessageReader, _ object: inout ObjectProgress) throws(MessageError) {
         try reader.member(&object)
         var response = try reader.open(ResponseShapes.token)
-        try reader.member(&response)
-        var access = try reader.open(ResponseShapes.tokenAccess)
-        token = try reader.readToken(&access)
-        try reader.close(access)
+        token = try reader.object(ResponseShapes.tokenAccess, in: &response)
         try reader.close(response)
     }
 
     package func write(to writer: inout MessageWriter) {
-        writer.literal(#"{"access":{"token":"#)
-        writer.quoted(token.bytes)
-        writer.literal("}}")
+        writer.literal(#"{"access":"#)
+        writer.object(ResponseShapes.tokenAccess, token)
+        writer.literal("}")
     }
-}
-
-extension ApplicationData: ResponsePart {
-    package init(reading reader: inout MessageReader, _ object: inout ObjectProgress) throws(MessageError) {
-        self = try reader.readApplicationData(&object)
-    }
-
-    package func write(to writer: inout MessageWriter) { writer.raw(bytes) }
 }
 
 enum ResponseShapes {

@@ -13,22 +13,17 @@ package enum RequestSession: RoutedExchange {
         }
 
         package init(reading reader: inout MessageReader) throws(MessageError) {
-            let (payload, nonce) = try Self.readHead(&reader)
-            self.nonce = nonce
-            var request = try reader.open(RequestShapes.request)
-            try reader.member(&request)
-            var authentication = try reader.open(SessionShapes.identity)
-            identity = try reader.read(IdentityID.self, &authentication)
-            try reader.close(authentication)
-            try reader.close(request)
-            try reader.close(payload)
+            var request = try RequestProgress(reading: &reader, RequestShapes.request)
+            nonce = request.nonce
+            identity = try reader.object(SessionShapes.identity, in: &request.members)
+            try request.close(&reader)
         }
 
         package func write(to writer: inout MessageWriter) {
             writeHead(&writer)
-            writer.literal(#"{"authentication":{"identity":"#)
-            writer.quoted(identity)
-            writer.literal("}}}")
+            writer.literal(#"{"authentication":"#)
+            writer.object(SessionShapes.identity, identity)
+            writer.literal("}}")
         }
     }
 }
@@ -60,34 +55,20 @@ package enum CreateSession: RoutedExchange {
         }
 
         package init(reading reader: inout MessageReader) throws(MessageError) {
-            let (payload, nonce) = try Self.readHead(&reader)
-            self.nonce = nonce
-            var request = try reader.open(RequestShapes.sessionRequest)
-            try reader.member(&request)
-            var access = try reader.open(SessionShapes.access)
-            publicKey = try reader.read(PublicKeyText.self, &access)
-            rotationHash = try reader.read(RotationHash.self, &access)
-            try reader.close(access)
-            try reader.member(&request)
-            var authentication = try reader.open(SessionShapes.answer)
-            device = try reader.read(DeviceID.self, &authentication)
-            challenge = try reader.read(NonceText.self, &authentication)
-            try reader.close(authentication)
-            try reader.close(request)
-            try reader.close(payload)
+            var request = try RequestProgress(reading: &reader, RequestShapes.sessionRequest)
+            nonce = request.nonce
+            (publicKey, rotationHash) = try reader.object(SessionShapes.access, in: &request.members)
+            (device, challenge) = try reader.object(SessionShapes.answer, in: &request.members)
+            try request.close(&reader)
         }
 
         package func write(to writer: inout MessageWriter) {
             writeHead(&writer)
-            writer.literal(#"{"access":{"publicKey":"#)
-            writer.quoted(publicKey)
-            writer.literal(#","rotationHash":"#)
-            writer.quoted(rotationHash)
-            writer.literal(#"},"authentication":{"device":"#)
-            writer.quoted(device)
-            writer.literal(#","nonce":"#)
-            writer.quoted(challenge)
-            writer.literal("}}}")
+            writer.literal(#"{"access":"#)
+            writer.object(SessionShapes.access, publicKey, rotationHash)
+            writer.literal(#","authentication":"#)
+            writer.object(SessionShapes.answer, device, challenge)
+            writer.literal("}}")
         }
     }
 }
@@ -112,28 +93,17 @@ package enum RefreshSession: RoutedExchange {
         }
 
         package init(reading reader: inout MessageReader) throws(MessageError) {
-            let (payload, nonce) = try Self.readHead(&reader)
-            self.nonce = nonce
-            var request = try reader.open(RequestShapes.refreshRequest)
-            try reader.member(&request)
-            var access = try reader.open(SessionShapes.refresh)
-            publicKey = try reader.read(PublicKeyText.self, &access)
-            rotationHash = try reader.read(RotationHash.self, &access)
-            token = try reader.readToken(&access)
-            try reader.close(access)
-            try reader.close(request)
-            try reader.close(payload)
+            var request = try RequestProgress(reading: &reader, RequestShapes.refreshRequest)
+            nonce = request.nonce
+            (publicKey, rotationHash, token) = try reader.object(SessionShapes.refresh, in: &request.members)
+            try request.close(&reader)
         }
 
         package func write(to writer: inout MessageWriter) {
             writeHead(&writer)
-            writer.literal(#"{"access":{"publicKey":"#)
-            writer.quoted(publicKey)
-            writer.literal(#","rotationHash":"#)
-            writer.quoted(rotationHash)
-            writer.literal(#","token":"#)
-            writer.quoted(token.bytes)
-            writer.literal("}}}")
+            writer.literal(#"{"access":"#)
+            writer.object(SessionShapes.refresh, publicKey, rotationHash, token)
+            writer.literal("}}")
         }
     }
 }

@@ -38,14 +38,10 @@ public struct Endorsement: MessagePayload {
             throw MessageError(.invalidEncoding, payload.path, at: start)
         }
         self.purpose = purpose
-        publicKey = try reader.read(PublicKeyText.self, &payload)
-        expiration = try reader.readTime(&payload)
+        publicKey = try reader.read(&payload)
+        expiration = try reader.read(&payload)
         try reader.close(payload)
-        try reader.member(&body)
-        var hsm = try reader.open(Endorsement.hsmShape)
-        self.hsm = try reader.read(DigestText.self, &hsm)
-        generation = try reader.read(DigestText.self, &hsm)
-        try reader.close(hsm)
+        (hsm, generation) = try reader.object(Endorsement.hsmShape, in: &body)
         try reader.close(body)
     }
 
@@ -55,12 +51,10 @@ public struct Endorsement: MessagePayload {
         writer.literal(#","publicKey":"#)
         writer.quoted(publicKey)
         writer.literal(#","expiration":"#)
-        writer.quoted(expiration)
-        writer.literal(#"},"hsm":{"identity":"#)
-        writer.quoted(hsm)
-        writer.literal(#","generationId":"#)
-        writer.quoted(generation)
-        writer.literal("}}")
+        expiration.write(to: &writer)
+        writer.literal(#"},"hsm":"#)
+        writer.object(Endorsement.hsmShape, hsm, generation)
+        writer.literal("}")
     }
 }
 

@@ -46,15 +46,15 @@ package struct KeyEvent: MessagePayload {
     package init(reading reader: inout MessageReader) throws(MessageError) {
         let start = reader.position
         var object = try reader.open(KeyEvent.shape)
-        id = try reader.read(DigestText.self, &object)
-        prefix = try reader.read(DigestText.self, &object)
+        id = try reader.read(&object)
+        prefix = try reader.read(&object)
         sequenceNumber = try reader.readCount(&object)
-        previous = try reader.readOptional(DigestText.self, &object)
-        createdAt = try reader.readTime(&object)
+        previous = try reader.readOptional(&object)
+        createdAt = try reader.read(&object)
         taintPrevious = try reader.readFlag(&object)
         purpose = try reader.readWord(&object)
-        publicKey = try reader.read(PublicKeyText.self, &object)
-        rotationHash = try reader.read(RotationHash.self, &object)
+        publicKey = try reader.read(&object)
+        rotationHash = try reader.read(&object)
         try reader.close(object)
         guard (sequenceNumber == 0) == (previous == nil) else {
             throw MessageError(.inconsistent, "payload.previous", at: start)
@@ -73,7 +73,7 @@ package struct KeyEvent: MessagePayload {
             writer.quoted(previous)
         }
         writer.literal(#","createdAt":"#)
-        writer.quoted(createdAt)
+        createdAt.write(to: &writer)
         if taintPrevious { writer.literal(#","taintPrevious":true"#) }
         writer.literal(#","purpose":"#)
         writer.string(purpose)

@@ -1,24 +1,19 @@
 // What the members of the protocol hold. All of it is plain text: an escape there is a second spelling, so refused.
 extension MessageReader {
-    /// The member's name, then its value, a text of CESR.
+    /// The member's name, then its value.
     @inline(__always)
-    mutating func read<T: CESRValue>(
-        _ type: T.Type = T.self, _ object: inout ObjectProgress
-    ) throws(MessageError) -> T {
-        try member(&object)
-        return try readText(object)
+    mutating func read<T: MemberValue>(_ object: inout ObjectProgress) throws(MessageError) -> T {
+        try T(reading: &self, &object)
     }
 
     /// The member's value, a text of CESR, when the member is there.
-    mutating func readOptional<T: CESRValue>(
-        _ type: T.Type, _ object: inout ObjectProgress
-    ) throws(MessageError) -> T? {
-        try optionalMember(&object) ? try readText(object) : nil
+    mutating func readOptional<T: CESRValue>(_ object: inout ObjectProgress) throws(MessageError) -> T? {
+        optionalMember(&object) ? try readText(object) : nil
     }
 
     /// Whether the member is there; it then says `true`.
     mutating func readFlag(_ object: inout ObjectProgress) throws(MessageError) -> Bool {
-        guard try optionalMember(&object) else { return false }
+        guard optionalMember(&object) else { return false }
         let start = position
         do throws(MessageError) {
             try word("true", object.path)
@@ -29,7 +24,7 @@ extension MessageReader {
     }
 
     @inline(__always)
-    private mutating func readText<T: CESRValue>(_ object: ObjectProgress) throws(MessageError) -> T {
+    fileprivate mutating func readText<T: CESRValue>(_ object: ObjectProgress) throws(MessageError) -> T {
         let first = position + 1
         let last = first + T.textSize
         guard last < end, bytes[position] == UInt8(ascii: "\""), bytes[last] == UInt8(ascii: "\""),
@@ -37,29 +32,6 @@ extension MessageReader {
         else { throw refusedText(.invalidEncoding, object) }
         position = last + 1
         return value
-    }
-
-    /// The member's name, then its value, a time.
-    mutating func readTime(_ object: inout ObjectProgress) throws(MessageError) -> Timestamp {
-        try member(&object)
-        let start = position
-        let range = try plainText(object, limit: Timestamp.longTextSize, or: .invalidTimestamp)
-        guard let time = lend(range, { Timestamp(text: $0) }) else {
-            throw MessageError(.invalidTimestamp, object.path, at: start)
-        }
-        return time
-    }
-
-    /// The member's name, then its value, an access token.
-    mutating func readToken(_ object: inout ObjectProgress) throws(MessageError) -> TokenText {
-        try member(&object)
-        let start = position
-        let range = try plainText(object, limit: MessageLimits.token, or: .tokenTooLarge)
-        do throws(TokenText.Refusal) {
-            return try lend(range) { text throws(TokenText.Refusal) in try TokenText(checking: text) }
-        } catch {
-            throw MessageError(error.reason, object.path, at: start)
-        }
     }
 
     /// The member's name, then its value, a whole number below 2^53 without sign or leading zero.
@@ -81,28 +53,21 @@ extension MessageReader {
 
     /// The member's name, then its value, a short word: lower-case letters and hyphens.
     mutating func readWord(_ object: inout ObjectProgress) throws(MessageError) -> String {
-        try member(&object)
-        let start = position
-        let text = bytes[try plainText(object, limit: 64, or: .invalidEncoding)]
+        let range = try plainText(&object, limit: 64, or: .invalidEncoding)
+        let text = bytes[range]
         guard !text.isEmpty, text.allSatisfy({ $0 == UInt8(ascii: "-") || $0 &- UInt8(ascii: "a") < 26 }) else {
-            throw MessageError(.invalidEncoding, object.path, at: start)
+            throw MessageError(.invalidEncoding, object.path, at: range.lowerBound - 1)
         }
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The member's name, then its value, any JSON.
-    mutating func readApplicationData(_ object: inout ObjectProgress) throws(MessageError) -> ApplicationData {
-        try member(&object)
-        let start = position
-        try value(object.path)
-        return ApplicationData(checked: Array(bytes[start..<position]))
-    }
-
-    /// The range of a text between quotation marks, of printable ASCII without escapes.
+    /// The member's name, then its value, a text of printable ASCII without escapes.
     /// - Parameter reason: What a longer text is called.
-    private mutating func plainText(
-        _ object: ObjectProgress, limit: Int, or reason: MessageError.Reason
+    /// - Returns: Its range, between the quotation marks.
+    fileprivate mutating func plainText(
+        _ object: inout ObjectProgress, limit: Int, or reason: MessageError.Reason
     ) throws(MessageError) -> Range<Int> {
+        try member(&object)
         guard next == UInt8(ascii: "\"") else { throw refusedText(.wrongType, object) }
         var index = position + 1
         while index < end, bytes[index] != UInt8(ascii: "\"") {
@@ -130,4 +95,61 @@ extension MessageReader {
             return error
         }
     }
+}
+
+/// The value of a member, which has one spelling.
+package protocol MemberValue: Sendable, Hashable {
+    /// Reads the member's name, then its value.
+    init(reading reader: inout MessageReader, _ object: inout ObjectProgress) throws(MessageError)
+    /// Writes the value.
+    func write(to writer: inout MessageWriter)
+}
+
+extension CESRValue {
+    /// Reads the member's name, then its value, a text of CESR.
+    @inline(__always)
+    package init(reading reader: inout MessageReader, _ object: inout ObjectProgress) throws(MessageError) {
+        try reader.member(&object)
+        self = try reader.readText(object)
+    }
+
+    /// Writes the value.
+    @inline(__always)
+    package func write(to writer: inout MessageWriter) { writer.quoted(self) }
+}
+
+extension Timestamp: MemberValue {
+    package init(reading reader: inout MessageReader, _ object: inout ObjectProgress) throws(MessageError) {
+        let range = try reader.plainText(&object, limit: Timestamp.longTextSize, or: .invalidTimestamp)
+        guard let time = reader.lend(range, { Timestamp(text: $0) }) else {
+            throw MessageError(.invalidTimestamp, object.path, at: range.lowerBound - 1)
+        }
+        self = time
+    }
+
+    package func write(to writer: inout MessageWriter) { writer.quoted(text) }
+}
+
+extension TokenText: MemberValue {
+    package init(reading reader: inout MessageReader, _ object: inout ObjectProgress) throws(MessageError) {
+        let range = try reader.plainText(&object, limit: MessageLimits.token, or: .tokenTooLarge)
+        do throws(TokenText.Refusal) {
+            self = try reader.lend(range) { text throws(TokenText.Refusal) in try TokenText(checking: text) }
+        } catch {
+            throw MessageError(error.reason, object.path, at: range.lowerBound - 1)
+        }
+    }
+
+    package func write(to writer: inout MessageWriter) { writer.quoted(bytes) }
+}
+
+extension ApplicationData: MemberValue {
+    package init(reading reader: inout MessageReader, _ object: inout ObjectProgress) throws(MessageError) {
+        try reader.member(&object)
+        let start = reader.position
+        try reader.value(object.path)
+        self.init(checked: Array(reader.bytes[start..<reader.position]))
+    }
+
+    package func write(to writer: inout MessageWriter) { writer.raw(bytes) }
 }

@@ -1,12 +1,15 @@
-/// The members of an object that the protocol defines, in the order in which they stand.
-package struct ObjectShape: Sendable {
+/// The members of an object that the protocol defines, in the order in which they stand; the first one always does.
+package final class ObjectShape: Sendable {
     /// Where such an object occurs, for errors.
     let place: StaticString
     let names: [StaticString]
+    /// What stands before each value: `"device":`, then `,"identity":`.
+    let heads: [[UInt8]]
 
     init(_ place: StaticString, _ names: [StaticString]) {
         self.place = place
         self.names = names
+        heads = names.enumerated().map { Array("\($0 == 0 ? "" : ",")\"\($1)\":".utf8) }
     }
 
     func path(_ index: Int) -> String {
@@ -20,7 +23,6 @@ package struct ObjectProgress {
     let shape: ObjectShape
     /// The next member.
     var index = 0
-    var isFirst = true
 
     /// The member that was announced last.
     var path: String { shape.path(index - 1) }
@@ -41,33 +43,26 @@ extension MessageReader {
     /// The name of the next member, up to its value.
     @inline(__always)
     mutating func member(_ object: inout ObjectProgress) throws(MessageError) {
-        let start = position
-        guard object.shape.names.indices.contains(object.index), skip(object), skip(object.shape.names[object.index]),
-            skip("\":")
-        else {
-            position = start
-            throw misplaced(object)
-        }
+        guard skip(object) else { throw misplaced(object) }
         object.index += 1
-        object.isFirst = false
     }
 
     /// The next member when it is there; a member that may be absent.
-    mutating func optionalMember(_ object: inout ObjectProgress) throws(MessageError) -> Bool {
-        let start = position
-        guard object.shape.names.indices.contains(object.index) else { return false }
-        if skip(object), skip(object.shape.names[object.index]), skip("\":") {
-            object.isFirst = false
-            object.index += 1
-            return true
-        }
-        position = start
-        object.index += 1
-        return false
+    mutating func optionalMember(_ object: inout ObjectProgress) -> Bool {
+        defer { object.index += 1 }
+        return skip(object)
     }
 
+    /// Whether what stands before the next member's value stands here; moves past it then.
     @inline(__always)
-    private mutating func skip(_ object: ObjectProgress) -> Bool { object.isFirst ? skip("\"") : skip(",\"") }
+    private mutating func skip(_ object: ObjectProgress) -> Bool {
+        guard object.index < object.shape.heads.count else { return false }
+        let head = object.shape.heads[object.index]
+        guard end - position >= head.count else { return false }
+        for index in 0..<head.count where bytes[position + index] != head[index] { return false }
+        position += head.count
+        return true
+    }
 
     /// The closing brace.
     @inline(__always)
@@ -75,6 +70,24 @@ extension MessageReader {
         guard next == UInt8(ascii: "}") else { throw misplaced(object) }
         position += 1
         depth -= 1
+    }
+
+    /// A whole object of values, from its opening to its closing brace.
+    @inline(__always)
+    mutating func object<each T: MemberValue>(_ shape: ObjectShape) throws(MessageError) -> (repeat each T) {
+        var object = try open(shape)
+        let values = (repeat try (each T)(reading: &self, &object))
+        try close(object)
+        return values
+    }
+
+    /// The name of the next member, then its value, an object of values.
+    @inline(__always)
+    mutating func object<each T: MemberValue>(
+        _ shape: ObjectShape, in outer: inout ObjectProgress
+    ) throws(MessageError) -> (repeat each T) {
+        try member(&outer)
+        return try object(shape)
     }
 
     /// Says what stands where a member, or the end of an object, should.
@@ -86,7 +99,7 @@ extension MessageReader {
         if probe.next == UInt8(ascii: "}") {
             return probe.failure(object.index < shape.names.count ? .missingMember : .unexpectedByte, expected)
         }
-        guard object.isFirst || probe.skip(",") else { return probe.failure(.unexpectedByte, expected) }
+        guard object.index == 0 || probe.skip(",") else { return probe.failure(.unexpectedByte, expected) }
         let start = probe.position
         guard probe.next == UInt8(ascii: "\"") else { return probe.failure(.unexpectedByte, expected) }
         let text: [UInt8]

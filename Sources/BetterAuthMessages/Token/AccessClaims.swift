@@ -43,41 +43,16 @@ public struct AccessClaims: Sendable, Hashable {
         ])
 
     init(reading reader: inout MessageReader) throws(MessageError) {
-        var object = try reader.open(AccessClaims.shape)
-        serverIdentity = try reader.read(PublicKeyText.self, &object)
-        device = try reader.read(DeviceID.self, &object)
-        identity = try reader.read(IdentityID.self, &object)
-        publicKey = try reader.read(PublicKeyText.self, &object)
-        rotationHash = try reader.read(RotationHash.self, &object)
-        issuedAt = try reader.readTime(&object)
-        expiry = try reader.readTime(&object)
-        refreshExpiry = try reader.readTime(&object)
-        attributes = try reader.readApplicationData(&object)
-        try reader.close(object)
+        (serverIdentity, device, identity, publicKey, rotationHash, issuedAt, expiry, refreshExpiry, attributes) =
+            try reader.object(AccessClaims.shape)
     }
 
     /// The text that is signed and compressed.
     package var encoded: [UInt8] {
         var writer = MessageWriter()
-        writer.literal(#"{"serverIdentity":"#)
-        writer.quoted(serverIdentity)
-        writer.literal(#","device":"#)
-        writer.quoted(device)
-        writer.literal(#","identity":"#)
-        writer.quoted(identity)
-        writer.literal(#","publicKey":"#)
-        writer.quoted(publicKey)
-        writer.literal(#","rotationHash":"#)
-        writer.quoted(rotationHash)
-        writer.literal(#","issuedAt":"#)
-        writer.quoted(issuedAt)
-        writer.literal(#","expiry":"#)
-        writer.quoted(expiry)
-        writer.literal(#","refreshExpiry":"#)
-        writer.quoted(refreshExpiry)
-        writer.literal(#","attributes":"#)
-        writer.raw(attributes.bytes)
-        writer.literal("}")
+        writer.object(
+            AccessClaims.shape, serverIdentity, device, identity, publicKey, rotationHash, issuedAt, expiry,
+            refreshExpiry, attributes)
         return writer.bytes
     }
 }

@@ -26,7 +26,21 @@ package struct MessageWriter {
         bytes.append(UInt8(ascii: "\""))
     }
 
-    mutating func quoted(_ time: Timestamp) { quoted(time.text) }
+    /// A whole object of values, under the names of its shape.
+    @inline(__always)
+    mutating func object<each T: MemberValue>(_ shape: ObjectShape, _ values: repeat each T) {
+        var index = 0
+        literal("{")
+        repeat member(shape, &index, each values)
+        literal("}")
+    }
+
+    @inline(__always)
+    private mutating func member(_ shape: ObjectShape, _ index: inout Int, _ value: some MemberValue) {
+        raw(shape.heads[index])
+        index += 1
+        value.write(to: &self)
+    }
 
     /// Any text, with the escapes that `JSON.stringify` writes and no others.
     mutating func string(_ text: String) {
