@@ -43,7 +43,7 @@ extension BLAKE3 {
     static func compress(
         _ value: ChainingValue, _ bytes: RawSpan, at offset: Int, counter: UInt64, length: UInt32, flags: UInt32
     ) -> ChainingValue {
-        var state = BLAKE3Words(value, counter: counter, length: length, flags: flags)
+        var state = BLAKE3State(value, counter: counter, length: length, flags: flags)
         state.mixAll(bytes, at: offset)
         return ChainingValue(
             state.v0 ^ state.v8, state.v1 ^ state.v9, state.v2 ^ state.v10, state.v3 ^ state.v11,
@@ -55,7 +55,7 @@ extension BLAKE3 {
     static func compressToBlock(
         _ value: ChainingValue, _ bytes: RawSpan, at offset: Int, counter: UInt64, length: UInt32, flags: UInt32
     ) -> SIMD16<UInt32> {
-        var state = BLAKE3Words(value, counter: counter, length: length, flags: flags)
+        var state = BLAKE3State(value, counter: counter, length: length, flags: flags)
         let h = state
         state.mixAll(bytes, at: offset)
         let low = SIMD8(state.v0, state.v1, state.v2, state.v3, state.v4, state.v5, state.v6, state.v7)
@@ -64,11 +64,28 @@ extension BLAKE3 {
     }
 }
 
-/// The sixteen state words of one compression; `round` mixes columns, then diagonals.
-struct BLAKE3Words {
-    var v0, v1, v2, v3, v4, v5, v6, v7: UInt32
-    var v8, v9, v10, v11, v12, v13, v14, v15: UInt32
+/// A word of one compression, or that word of four compressions side by side, one per lane.
+protocol BLAKE3Word: BitwiseCopyable {
+    static func &+ (left: Self, right: Self) -> Self
+    static func ^ (left: Self, right: Self) -> Self
+    func rotatedRight(_ bits: UInt32) -> Self
+}
 
+extension UInt32: BLAKE3Word {
+    @inline(__always)
+    func rotatedRight(_ bits: UInt32) -> UInt32 { (self &>> bits) | (self &<< (32 &- bits)) }
+}
+
+extension SIMD4<UInt32>: BLAKE3Word {
+    // A multiplication stands for the left shift: written with two shifts, the optimiser sees a rotation, which SSE2
+    // does not have for vectors, and takes it apart lane by lane at a fifth of the speed.
+    @inline(__always)
+    func rotatedRight(_ bits: UInt32) -> SIMD4 {
+        (self &>> SIMD4(repeating: bits)) &+ (self &* SIMD4(repeating: 1 &<< (32 &- bits)))
+    }
+}
+
+extension BLAKE3State<UInt32> {
     @inline(__always)
     init(_ value: BLAKE3.ChainingValue, counter: UInt64, length: UInt32, flags: UInt32) {
         let iv = BLAKE3.initialisationVector
@@ -95,14 +112,24 @@ struct BLAKE3Words {
         func word(_ index: Int) -> UInt32 {
             unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset + 4 * index, as: UInt32.self)
         }
-        let (m0, m1) = (word(0), word(1))
-        let (m2, m3) = (word(2), word(3))
-        let (m4, m5) = (word(4), word(5))
-        let (m6, m7) = (word(6), word(7))
-        let (m8, m9) = (word(8), word(9))
-        let (m10, m11) = (word(10), word(11))
-        let (m12, m13) = (word(12), word(13))
-        let (m14, m15) = (word(14), word(15))
+        mix(
+            word(0), word(1), word(2), word(3), word(4), word(5), word(6), word(7),
+            word(8), word(9), word(10), word(11), word(12), word(13), word(14), word(15))
+    }
+}
+
+/// The sixteen state words; `round` mixes columns, then diagonals. All of it is inlined, so that each kind of word has
+/// a compression of its own.
+struct BLAKE3State<Word: BLAKE3Word> {
+    var v0, v1, v2, v3, v4, v5, v6, v7: Word
+    var v8, v9, v10, v11, v12, v13, v14, v15: Word
+
+    /// The seven rounds over sixteen words of a message.
+    @inline(__always)
+    mutating func mix(
+        _ m0: Word, _ m1: Word, _ m2: Word, _ m3: Word, _ m4: Word, _ m5: Word, _ m6: Word, _ m7: Word,
+        _ m8: Word, _ m9: Word, _ m10: Word, _ m11: Word, _ m12: Word, _ m13: Word, _ m14: Word, _ m15: Word
+    ) {
         // Each line is the message permuted once more.
         round(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15)
         round(m2, m6, m3, m10, m7, m0, m4, m13, m1, m11, m12, m5, m9, m14, m15, m8)
@@ -114,65 +141,50 @@ struct BLAKE3Words {
     }
 
     @inline(__always)
-    private static func rotate(_ x: UInt32, _ bits: UInt32) -> UInt32 { (x &>> bits) | (x &<< (32 &- bits)) }
-
-    @inline(__always)
     private mutating func round(
-        _ m0: UInt32, _ m1: UInt32, _ m2: UInt32, _ m3: UInt32,
-        _ m4: UInt32, _ m5: UInt32, _ m6: UInt32, _ m7: UInt32,
-        _ m8: UInt32, _ m9: UInt32, _ m10: UInt32, _ m11: UInt32,
-        _ m12: UInt32, _ m13: UInt32, _ m14: UInt32, _ m15: UInt32
+        _ m0: Word, _ m1: Word, _ m2: Word, _ m3: Word, _ m4: Word, _ m5: Word, _ m6: Word, _ m7: Word,
+        _ m8: Word, _ m9: Word, _ m10: Word, _ m11: Word, _ m12: Word, _ m13: Word, _ m14: Word, _ m15: Word
     ) {
-        mixColumns(m0, m2, m4, m6, 16, 12)
-        mixColumns(m1, m3, m5, m7, 8, 7)
-        mixDiagonals(m8, m10, m12, m14, 16, 12)
-        mixDiagonals(m9, m11, m13, m15, 8, 7)
+        Self.mix(
+            &v0, &v1, &v2, &v3, &v4, &v5, &v6, &v7, &v8, &v9, &v10, &v11, &v12, &v13, &v14, &v15,
+            m0, m2, m4, m6, 16, 12)
+        Self.mix(
+            &v0, &v1, &v2, &v3, &v4, &v5, &v6, &v7, &v8, &v9, &v10, &v11, &v12, &v13, &v14, &v15,
+            m1, m3, m5, m7, 8, 7)
+        Self.mix(
+            &v0, &v1, &v2, &v3, &v5, &v6, &v7, &v4, &v10, &v11, &v8, &v9, &v15, &v12, &v13, &v14,
+            m8, m10, m12, m14, 16, 12)
+        Self.mix(
+            &v0, &v1, &v2, &v3, &v5, &v6, &v7, &v4, &v10, &v11, &v8, &v9, &v15, &v12, &v13, &v14,
+            m9, m11, m13, m15, 8, 7)
     }
 
     // Step by step over all four columns and not column by column: fewer words are spilled on the longest path of
     // dependent operations, which saves a tenth of the time.
     @inline(__always)
-    private mutating func mixColumns(
-        _ x0: UInt32, _ x1: UInt32, _ x2: UInt32, _ x3: UInt32, _ first: UInt32, _ second: UInt32
+    private static func mix(
+        _ a0: inout Word, _ a1: inout Word, _ a2: inout Word, _ a3: inout Word,
+        _ b0: inout Word, _ b1: inout Word, _ b2: inout Word, _ b3: inout Word,
+        _ c0: inout Word, _ c1: inout Word, _ c2: inout Word, _ c3: inout Word,
+        _ d0: inout Word, _ d1: inout Word, _ d2: inout Word, _ d3: inout Word,
+        _ x0: Word, _ x1: Word, _ x2: Word, _ x3: Word, _ first: UInt32, _ second: UInt32
     ) {
-        v0 = v0 &+ v4 &+ x0
-        v1 = v1 &+ v5 &+ x1
-        v2 = v2 &+ v6 &+ x2
-        v3 = v3 &+ v7 &+ x3
-        v12 = Self.rotate(v12 ^ v0, first)
-        v13 = Self.rotate(v13 ^ v1, first)
-        v14 = Self.rotate(v14 ^ v2, first)
-        v15 = Self.rotate(v15 ^ v3, first)
-        v8 = v8 &+ v12
-        v9 = v9 &+ v13
-        v10 = v10 &+ v14
-        v11 = v11 &+ v15
-        v4 = Self.rotate(v4 ^ v8, second)
-        v5 = Self.rotate(v5 ^ v9, second)
-        v6 = Self.rotate(v6 ^ v10, second)
-        v7 = Self.rotate(v7 ^ v11, second)
-    }
-
-    @inline(__always)
-    private mutating func mixDiagonals(
-        _ x0: UInt32, _ x1: UInt32, _ x2: UInt32, _ x3: UInt32, _ first: UInt32, _ second: UInt32
-    ) {
-        v0 = v0 &+ v5 &+ x0
-        v1 = v1 &+ v6 &+ x1
-        v2 = v2 &+ v7 &+ x2
-        v3 = v3 &+ v4 &+ x3
-        v15 = Self.rotate(v15 ^ v0, first)
-        v12 = Self.rotate(v12 ^ v1, first)
-        v13 = Self.rotate(v13 ^ v2, first)
-        v14 = Self.rotate(v14 ^ v3, first)
-        v10 = v10 &+ v15
-        v11 = v11 &+ v12
-        v8 = v8 &+ v13
-        v9 = v9 &+ v14
-        v5 = Self.rotate(v5 ^ v10, second)
-        v6 = Self.rotate(v6 ^ v11, second)
-        v7 = Self.rotate(v7 ^ v8, second)
-        v4 = Self.rotate(v4 ^ v9, second)
+        a0 = a0 &+ b0 &+ x0
+        a1 = a1 &+ b1 &+ x1
+        a2 = a2 &+ b2 &+ x2
+        a3 = a3 &+ b3 &+ x3
+        d0 = (d0 ^ a0).rotatedRight(first)
+        d1 = (d1 ^ a1).rotatedRight(first)
+        d2 = (d2 ^ a2).rotatedRight(first)
+        d3 = (d3 ^ a3).rotatedRight(first)
+        c0 = c0 &+ d0
+        c1 = c1 &+ d1
+        c2 = c2 &+ d2
+        c3 = c3 &+ d3
+        b0 = (b0 ^ c0).rotatedRight(second)
+        b1 = (b1 ^ c1).rotatedRight(second)
+        b2 = (b2 ^ c2).rotatedRight(second)
+        b3 = (b3 ^ c3).rotatedRight(second)
     }
 }
 
@@ -241,7 +253,7 @@ extension BLAKE3 {
         _ bytes: RawSpan, at offset: Int, _ input: LaneInput, key: ChainingValue
     ) -> SIMD32<UInt32> {
         precondition(offset >= 0 && offset + 3 * input.stride + 64 * input.blocks <= bytes.byteCount)
-        let first = BLAKE3Words(key, counter: 0, length: 0, flags: 0)
+        let first = BLAKE3State(key, counter: 0, length: 0, flags: 0)
         var (h0, h1) = (SIMD4(repeating: first.v0), SIMD4(repeating: first.v1))
         var (h2, h3) = (SIMD4(repeating: first.v2), SIMD4(repeating: first.v3))
         var (h4, h5) = (SIMD4(repeating: first.v4), SIMD4(repeating: first.v5))
@@ -261,19 +273,12 @@ extension BLAKE3 {
             let (m4, m5, m6, m7) = loadColumns(bytes, start + 16, input.stride)
             let (m8, m9, m10, m11) = loadColumns(bytes, start + 32, input.stride)
             let (m12, m13, m14, m15) = loadColumns(bytes, start + 48, input.stride)
-            var state = BLAKE3Lanes(
+            var state = BLAKE3State(
                 v0: h0, v1: h1, v2: h2, v3: h3, v4: h4, v5: h5, v6: h6, v7: h7,
                 v8: SIMD4(repeating: first.v8), v9: SIMD4(repeating: first.v9),
                 v10: SIMD4(repeating: first.v10), v11: SIMD4(repeating: first.v11),
                 v12: counterLow, v13: counterHigh, v14: SIMD4(repeating: 64), v15: SIMD4(repeating: flags))
-            // Each line is the message permuted once more.
-            state.round(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15)
-            state.round(m2, m6, m3, m10, m7, m0, m4, m13, m1, m11, m12, m5, m9, m14, m15, m8)
-            state.round(m3, m4, m10, m12, m13, m2, m7, m14, m6, m5, m9, m0, m11, m15, m8, m1)
-            state.round(m10, m7, m12, m9, m14, m3, m13, m15, m4, m0, m11, m2, m5, m8, m1, m6)
-            state.round(m12, m13, m9, m11, m15, m10, m14, m8, m7, m2, m5, m3, m0, m1, m6, m4)
-            state.round(m9, m14, m11, m5, m8, m12, m15, m1, m13, m3, m0, m10, m2, m6, m4, m7)
-            state.round(m11, m15, m5, m0, m1, m9, m8, m6, m14, m10, m2, m12, m3, m4, m7, m13)
+            state.mix(m0, m1, m2, m3, m4, m5, m6, m7, m8, m9, m10, m11, m12, m13, m14, m15)
             (h0, h1) = (state.v0 ^ state.v8, state.v1 ^ state.v9)
             (h2, h3) = (state.v2 ^ state.v10, state.v3 ^ state.v11)
             (h4, h5) = (state.v4 ^ state.v12, state.v5 ^ state.v13)
@@ -313,78 +318,5 @@ extension BLAKE3 {
             SIMD4(lowHalf: ab23.lowHalf, highHalf: cd23.lowHalf),
             SIMD4(lowHalf: ab23.highHalf, highHalf: cd23.highHalf)
         )
-    }
-}
-
-/// The state words of four compressions side by side, one per lane.
-struct BLAKE3Lanes {
-    typealias Vector = SIMD4<UInt32>
-    var v0, v1, v2, v3, v4, v5, v6, v7: Vector
-    var v8, v9, v10, v11, v12, v13, v14, v15: Vector
-
-    // A multiplication stands for the left shift: written with two shifts, the optimiser sees a rotation, which SSE2
-    // does not have for vectors, and takes it apart lane by lane at a fifth of the speed.
-    @inline(__always)
-    private static func rotate(_ x: Vector, _ bits: UInt32) -> Vector {
-        (x &>> SIMD4(repeating: bits)) &+ (x &* SIMD4(repeating: 1 &<< (32 &- bits)))
-    }
-
-    @inline(__always)
-    mutating func round(
-        _ m0: Vector, _ m1: Vector, _ m2: Vector, _ m3: Vector,
-        _ m4: Vector, _ m5: Vector, _ m6: Vector, _ m7: Vector,
-        _ m8: Vector, _ m9: Vector, _ m10: Vector, _ m11: Vector,
-        _ m12: Vector, _ m13: Vector, _ m14: Vector, _ m15: Vector
-    ) {
-        mixColumns(m0, m2, m4, m6, 16, 12)
-        mixColumns(m1, m3, m5, m7, 8, 7)
-        mixDiagonals(m8, m10, m12, m14, 16, 12)
-        mixDiagonals(m9, m11, m13, m15, 8, 7)
-    }
-
-    // Step by step over all four columns and not column by column: fewer words are spilled on the longest path of
-    // dependent operations, which saves a tenth of the time.
-    @inline(__always)
-    private mutating func mixColumns(
-        _ x0: Vector, _ x1: Vector, _ x2: Vector, _ x3: Vector, _ first: UInt32, _ second: UInt32
-    ) {
-        v0 = v0 &+ v4 &+ x0
-        v1 = v1 &+ v5 &+ x1
-        v2 = v2 &+ v6 &+ x2
-        v3 = v3 &+ v7 &+ x3
-        v12 = Self.rotate(v12 ^ v0, first)
-        v13 = Self.rotate(v13 ^ v1, first)
-        v14 = Self.rotate(v14 ^ v2, first)
-        v15 = Self.rotate(v15 ^ v3, first)
-        v8 = v8 &+ v12
-        v9 = v9 &+ v13
-        v10 = v10 &+ v14
-        v11 = v11 &+ v15
-        v4 = Self.rotate(v4 ^ v8, second)
-        v5 = Self.rotate(v5 ^ v9, second)
-        v6 = Self.rotate(v6 ^ v10, second)
-        v7 = Self.rotate(v7 ^ v11, second)
-    }
-
-    @inline(__always)
-    private mutating func mixDiagonals(
-        _ x0: Vector, _ x1: Vector, _ x2: Vector, _ x3: Vector, _ first: UInt32, _ second: UInt32
-    ) {
-        v0 = v0 &+ v5 &+ x0
-        v1 = v1 &+ v6 &+ x1
-        v2 = v2 &+ v7 &+ x2
-        v3 = v3 &+ v4 &+ x3
-        v15 = Self.rotate(v15 ^ v0, first)
-        v12 = Self.rotate(v12 ^ v1, first)
-        v13 = Self.rotate(v13 ^ v2, first)
-        v14 = Self.rotate(v14 ^ v3, first)
-        v10 = v10 &+ v15
-        v11 = v11 &+ v12
-        v8 = v8 &+ v13
-        v9 = v9 &+ v14
-        v5 = Self.rotate(v5 ^ v10, second)
-        v6 = Self.rotate(v6 ^ v11, second)
-        v7 = Self.rotate(v7 ^ v8, second)
-        v4 = Self.rotate(v4 ^ v9, second)
     }
 }
