@@ -128,24 +128,11 @@ package enum PBKDF2SHA256 {
         _ password: borrowing SecretBytes, salt: RawSpan, rounds: Int, count: Int
     ) throws(CryptographyError) -> SecretBytes {
         guard (1...Int(Int32.max)).contains(rounds), (1...1024).contains(count) else { throw .invalidSize }
-        try OpenSSL.start()
-        var output = try SecretBytes.zeroed(count, lifetime: .transient)
-        let isDone = password.withBytes { password in
-            unsafe password.withUnsafeBytes { password in
-                unsafe salt.withPointer { salted in
-                    output.withMutableBytes { output in
-                        unsafe output.withMutablePointer {
-                            unsafe PKCS5_PBKDF2_HMAC(
-                                password.baseAddress?.assumingMemoryBound(to: CChar.self), Int32(password.count),
-                                salted,
-                                Int32(salt.byteCount), Int32(rounds), EVP_sha256(), Int32(count), $0) == 1
-                        }
-                    }
-                }
-            }
+        return try unsafe OpenSSL.derive(password, salt, count) { password, salted, output in
+            unsafe PKCS5_PBKDF2_HMAC(
+                password.baseAddress, Int32(password.count), salted, Int32(salt.byteCount), Int32(rounds),
+                EVP_sha256(), Int32(count), output)
         }
-        guard isDone else { throw OpenSSL.takeError() }
-        return output
     }
 }
 
@@ -163,22 +150,34 @@ package enum Scrypt {
         _ password: borrowing SecretBytes, salt: RawSpan, cost: Int, block: Int, lanes: Int, count: Int
     ) throws(CryptographyError) -> SecretBytes {
         guard cost > 1, block > 0, lanes > 0, (1...1024).contains(count) else { throw .invalidSize }
+        return try unsafe OpenSSL.derive(password, salt, count) { password, salted, output in
+            unsafe EVP_PBE_scrypt(
+                password.baseAddress, password.count, salted, salt.byteCount, UInt64(cost), UInt64(block),
+                UInt64(lanes), memory, output, count)
+        }
+    }
+}
+
+extension OpenSSL {
+    /// Lends a password, a salt and the place of `count` derived bytes to a function that says 1 once they are there.
+    @unsafe fileprivate static func derive(
+        _ password: borrowing SecretBytes, _ salt: RawSpan, _ count: Int,
+        _ body: (UnsafeBufferPointer<CChar>, UnsafePointer<UInt8>?, UnsafeMutablePointer<UInt8>?) -> Int32
+    ) throws(CryptographyError) -> SecretBytes {
         try OpenSSL.start()
         var output = try SecretBytes.zeroed(count, lifetime: .transient)
-        let isDone = password.withBytes { password in
+        let status = password.withBytes { password in
             unsafe password.withUnsafeBytes { password in
-                unsafe salt.withPointer { salted in
+                unsafe salt.withPointer { salt in
                     output.withMutableBytes { output in
                         unsafe output.withMutablePointer {
-                            unsafe EVP_PBE_scrypt(
-                                password.baseAddress?.assumingMemoryBound(to: CChar.self), password.count, salted,
-                                salt.byteCount, UInt64(cost), UInt64(block), UInt64(lanes), memory, $0, count) == 1
+                            unsafe body(password.assumingMemoryBound(to: CChar.self), salt, $0)
                         }
                     }
                 }
             }
         }
-        guard isDone else { throw OpenSSL.takeError() }
+        guard status == 1 else { throw OpenSSL.takeError() }
         return output
     }
 }

@@ -10,63 +10,56 @@ package enum OpenSSLHMACSHA256 {
         _ message: RawSpan, key: borrowing SecretBytes
     ) throws(CryptographyError) -> Digest {
         guard key.count > 0 else { throw .invalidSize }
-        try OpenSSL.start()
-        let algorithm = try unsafe OpenSSL.hmac.pointer()
-        guard let context = unsafe EVP_MAC_CTX_new(algorithm) else { throw OpenSSL.takeError() }
-        defer { unsafe EVP_MAC_CTX_free(context) }
-        let parameters = unsafe [OpenSSL.parameter("digest", text: "SHA2-256"), OSSL_PARAM_construct_end()]
-        let initialised = key.withBytes { key in
-            unsafe parameters.withUnsafeBufferPointer { parameters in
-                unsafe key.withPointer { unsafe EVP_MAC_init(context, $0, key.byteCount, parameters.baseAddress) == 1 }
-            }
-        }
         var digest = Digest()
-        var written = 0
-        let computed =
-            unsafe initialised
-            && message.withPointer { unsafe EVP_MAC_update(context, $0, message.byteCount) == 1 }
-            && digest.withMutableBytes { digest in
-                let size = digest.byteCount
-                return unsafe digest.withMutablePointer { unsafe EVP_MAC_final(context, $0, &written, size) == 1 }
-            }
-        guard computed, written == 32 else { throw OpenSSL.takeError() }
+        try OpenSSL.authenticate(message, key: key, hash: "SHA2-256", size: 32) { digest.withMutableBytes($0) }
         return digest
     }
 }
 
 enum OpenSSLOneTimeMAC {
-    private static func parameter(_ hash: OneTimeHash) -> OSSL_PARAM {
+    private static func name(_ hash: OneTimeHash) -> StaticString {
         switch hash {
-        case .sha1: unsafe OpenSSL.parameter("digest", text: "SHA1")
-        case .sha256: unsafe OpenSSL.parameter("digest", text: "SHA2-256")
-        case .sha512: unsafe OpenSSL.parameter("digest", text: "SHA2-512")
+        case .sha1: "SHA1"
+        case .sha256: "SHA2-256"
+        case .sha512: "SHA2-512"
         }
     }
 
     static func authenticate(
         _ message: RawSpan, key: borrowing SecretBytes, hash: OneTimeHash
     ) throws(CryptographyError) -> SecretBytes {
+        var tag = try SecretBytes.zeroed(hash.size, lifetime: .transient)
+        try OpenSSL.authenticate(message, key: key, hash: name(hash), size: hash.size) { tag.withMutableBytes($0) }
+        return tag
+    }
+}
+
+extension OpenSSL {
+    /// HMAC with the hash of this name.
+    /// - Parameter lend: Lends the `size` bytes that the tag goes to.
+    fileprivate static func authenticate(
+        _ message: RawSpan, key: borrowing SecretBytes, hash: StaticString, size: Int,
+        _ lend: ((inout MutableRawSpan) -> Bool) -> Bool
+    ) throws(CryptographyError) {
         try OpenSSL.start()
         let algorithm = try unsafe OpenSSL.hmac.pointer()
         guard let context = unsafe EVP_MAC_CTX_new(algorithm) else { throw OpenSSL.takeError() }
         defer { unsafe EVP_MAC_CTX_free(context) }
-        let parameters = unsafe [parameter(hash), OSSL_PARAM_construct_end()]
+        let parameters = unsafe [OpenSSL.parameter("digest", text: hash), OSSL_PARAM_construct_end()]
         let initialised = key.withBytes { key in
             unsafe parameters.withUnsafeBufferPointer { parameters in
                 unsafe key.withPointer { unsafe EVP_MAC_init(context, $0, key.byteCount, parameters.baseAddress) == 1 }
             }
         }
-        var tag = try SecretBytes.zeroed(hash.size, lifetime: .transient)
         var written = 0
         let computed =
             unsafe initialised
             && message.withPointer { unsafe EVP_MAC_update(context, $0, message.byteCount) == 1 }
-            && tag.withMutableBytes { tag in
-                let size = tag.byteCount
-                return unsafe tag.withMutablePointer { unsafe EVP_MAC_final(context, $0, &written, size) == 1 }
+            && lend { tag in
+                let room = tag.byteCount
+                return unsafe tag.withMutablePointer { unsafe EVP_MAC_final(context, $0, &written, room) == 1 }
             }
-        guard computed, written == hash.size else { throw OpenSSL.takeError() }
-        return tag
+        guard computed, written == size else { throw OpenSSL.takeError() }
     }
 }
 
