@@ -11,6 +11,19 @@ struct ByteReader {
         end = min(max(range.upperBound, position), bytes.count)
     }
 
+    /// Reads from `start` up to the checksum of everything before it, which are the last 32 bytes.
+    /// - Throws: `checksumMismatch`.
+    init(
+        checking bytes: [UInt8], from start: Int = 0, _ checksum: (RawSpan) -> [UInt8]
+    ) throws(FormatError) {
+        let covered = bytes.count - 32
+        guard covered >= start else { throw .wrongSize }
+        guard unsafe checksum(bytes.span.bytes.extracting(0..<covered)) == Array(bytes[covered...]) else {
+            throw .checksumMismatch
+        }
+        self.init(bytes, start..<covered)
+    }
+
     var remaining: Int { end - position }
 
     mutating func integer<T: FixedWidthInteger & UnsignedInteger>(_ type: T.Type) throws(FormatError) -> T {
@@ -26,6 +39,11 @@ struct ByteReader {
         guard count >= 0, remaining >= count else { throw .wrongSize }
         defer { position += count }
         return Array(bytes[position..<position + count])
+    }
+
+    mutating func vaultID() throws(FormatError) -> VaultID {
+        guard let id = VaultID(bytes: try bytes(16)) else { throw .wrongSize }
+        return id
     }
 
     /// Bytes behind a 16-bit length.
@@ -63,6 +81,13 @@ struct ByteWriter {
 
     mutating func pad(to count: Int) {
         bytes += [UInt8](repeating: 0, count: max(0, count - bytes.count))
+    }
+
+    /// The bytes, filled up with zeros, and behind them the checksum that ``ByteReader/init(checking:from:_:)`` checks.
+    /// - Parameter size: Bytes of all of it.
+    consuming func checked(to size: Int, _ checksum: (RawSpan) -> [UInt8]) -> [UInt8] {
+        pad(to: size - 32)
+        return unsafe bytes + checksum(bytes.span.bytes)
     }
 }
 

@@ -130,8 +130,7 @@ extension Header {
         let revision = try reader.integer(UInt16.self)
         guard revision >= Header.revision else { throw .unreleased }
         guard revision == Header.revision else { throw .invalid(field: "header revision") }
-        guard let id = VaultID(bytes: try reader.bytes(16)) else { throw .wrongSize }
-        vault = id
+        vault = try reader.vaultID()
         generation = try reader.integer(UInt64.self)
         guard generation < 1 << 62 else { throw .invalid(field: "generation") }
         created = try reader.integer(UInt64.self)

@@ -6,7 +6,6 @@ package struct LedgerSector: Sendable, Hashable {
     package static let fileSize = 2 * size
     static let magic = Array("HFLEDGER".utf8)
     static let version: UInt32 = 1
-    static let checksumSize = 32
 
     package var vault: VaultID
     /// Counts the writes; the higher of two valid sectors holds.
@@ -46,24 +45,18 @@ package struct LedgerSector: Sendable, Hashable {
         writer.integer(delay)
         writer.integer(delayStart)
         writer.append(bootID)
-        writer.pad(to: LedgerSector.size - LedgerSector.checksumSize)
-        return unsafe writer.bytes + checksum(writer.bytes.span.bytes)
+        return writer.checked(to: LedgerSector.size, checksum)
     }
 
     /// Reads one sector; anything else than what a writer writes is damage, a newer version included: the ledger then
     /// counts as damaged, which never gives an attempt back.
     package init(parsing bytes: [UInt8], checksum: (RawSpan) -> [UInt8]) throws(FormatError) {
         guard bytes.count == LedgerSector.size else { throw .wrongSize }
-        let covered = LedgerSector.size - LedgerSector.checksumSize
-        guard unsafe checksum(bytes.span.bytes.extracting(0..<covered)) == Array(bytes[covered...]) else {
-            throw .checksumMismatch
-        }
-        var reader = ByteReader(bytes, 0..<covered)
+        var reader = try ByteReader(checking: bytes, checksum)
         guard try reader.bytes(8) == LedgerSector.magic else { throw .wrongMagic }
         let version = try reader.integer(UInt32.self)
         guard version == LedgerSector.version else { throw .newerVersion(version) }
-        guard let id = VaultID(bytes: try reader.bytes(16)) else { throw .wrongSize }
-        vault = id
+        vault = try reader.vaultID()
         sequence = try reader.integer(UInt64.self)
         spent = try reader.integer(UInt32.self)
         refused = try reader.integer(UInt32.self)

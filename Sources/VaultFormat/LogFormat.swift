@@ -95,25 +95,18 @@ package struct LogFront: Sendable, Hashable {
         writer.append(chain.bytes)
         writer.integer(first)
         writer.integer(epoch)
-        writer.pad(to: LogFormat.slotSize - LogFormat.checksumSize)
-        return unsafe writer.bytes + checksum(writer.bytes.span.bytes)
+        return writer.checked(to: LogFormat.slotSize, checksum)
     }
 
     /// - Throws: `wrongSize`, `wrongMagic`, `checksumMismatch`, `newerVersion`, `invalid`.
     package init(parsing bytes: [UInt8], checksum: (RawSpan) -> [UInt8]) throws(FormatError) {
         guard bytes.count == LogFormat.slotSize else { throw .wrongSize }
-        let covered = LogFormat.slotSize - LogFormat.checksumSize
-        var reader = ByteReader(bytes, 0..<covered)
-        guard try reader.bytes(8) == LogFront.magic else { throw .wrongMagic }
-        guard unsafe checksum(bytes.span.bytes.extracting(0..<covered)) == Array(bytes[covered...]) else {
-            throw .checksumMismatch
-        }
+        guard bytes.starts(with: LogFront.magic) else { throw .wrongMagic }
+        var reader = try ByteReader(checking: bytes, from: LogFront.magic.count, checksum)
         let version = try reader.integer(UInt32.self)
         guard version == LogFormat.version else { throw .newerVersion(version) }
-        guard let vault = VaultID(bytes: try reader.bytes(16)), let chain = LogChain(bytes: try reader.bytes(16)) else {
-            throw .wrongSize
-        }
-        self.vault = vault
+        vault = try reader.vaultID()
+        guard let chain = LogChain(bytes: try reader.bytes(16)) else { throw .wrongSize }
         self.chain = chain
         first = try reader.integer(UInt64.self)
         guard first < LogFormat.mostEntries else { throw .invalid(field: "log index") }

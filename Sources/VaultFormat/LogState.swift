@@ -129,11 +129,9 @@ package struct LogState: Sendable, Hashable {
         guard let kind = Kind(rawValue: UInt8(clamping: try front.integer(UInt32.self))) else {
             throw .invalid(field: "log state kind")
         }
-        guard let vault = VaultID(bytes: try front.bytes(16)), let chain = LogChain(bytes: try front.bytes(16)) else {
-            throw .wrongSize
-        }
+        vault = try front.vaultID()
+        guard let chain = LogChain(bytes: try front.bytes(16)) else { throw .wrongSize }
         self.kind = kind
-        self.vault = vault
         self.chain = chain
         first = try front.integer(UInt64.self)
         next = try front.integer(UInt64.self)

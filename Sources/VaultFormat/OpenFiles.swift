@@ -88,7 +88,6 @@ package struct OpenPublicKeyFile: Sendable, Hashable {
     private static let version: UInt32 = 1
     private static let pointOffset = 32
     private static let tagOffset = 68
-    private static let checksumOffset = size - 32
 
     package let vault: VaultID
     /// The keybag's epoch of the private key.
@@ -120,17 +119,13 @@ package struct OpenPublicKeyFile: Sendable, Hashable {
         writer.append(OpenPublicKeyFile.tagged(vault: vault, epoch: epoch, point: point))
         writer.pad(to: OpenPublicKeyFile.tagOffset)
         writer.append(tag)
-        writer.pad(to: OpenPublicKeyFile.checksumOffset)
-        let covered = writer.bytes
-        return unsafe covered + checksum(covered.span.bytes)
+        return writer.checked(to: OpenPublicKeyFile.size, checksum)
     }
 
     package init(parsing bytes: [UInt8], checksum: (RawSpan) -> [UInt8]) throws(FormatError) {
         guard bytes.count == OpenPublicKeyFile.size else { throw .wrongSize }
-        var reader = ByteReader(bytes)
-        guard try reader.bytes(8) == OpenPublicKeyFile.magic else { throw .wrongMagic }
-        let sum = unsafe checksum(bytes.span.bytes.extracting(0..<OpenPublicKeyFile.checksumOffset))
-        guard Array(bytes[OpenPublicKeyFile.checksumOffset...]) == sum else { throw .checksumMismatch }
+        guard bytes.starts(with: OpenPublicKeyFile.magic) else { throw .wrongMagic }
+        var reader = try ByteReader(checking: bytes, from: OpenPublicKeyFile.magic.count, checksum)
         let version = try reader.integer(UInt32.self)
         guard version <= OpenPublicKeyFile.version else { throw .newerVersion(version) }
         guard version == OpenPublicKeyFile.version, let vault = VaultID(bytes: try reader.bytes(16)) else {
@@ -141,8 +136,6 @@ package struct OpenPublicKeyFile: Sendable, Hashable {
         point = try reader.bytes(33)
         guard try reader.bytes(3) == [0, 0, 0] else { throw .invalid(field: "public key") }
         tag = try reader.bytes(OpenPublicKeyFile.tagSize)
-        guard try reader.bytes(OpenPublicKeyFile.checksumOffset - 100).allSatisfy({ $0 == 0 }) else {
-            throw .invalid(field: "public key")
-        }
+        try reader.expectZeros("public key")
     }
 }

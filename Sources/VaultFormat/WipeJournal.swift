@@ -8,7 +8,6 @@ package struct WipeJournal: Sendable, Hashable {
     package static let maximumItems = 96
     static let magic = Array("HFWIPEJN".utf8)
     static let version: UInt32 = 1
-    static let checksumSize = 32
 
     package var vault: VaultID
     /// Counts the writes; the higher of two valid sectors holds.
@@ -35,23 +34,17 @@ package struct WipeJournal: Sendable, Hashable {
             writer.integer(item.result.rawValue)
             writer.integer(item.count)
         }
-        writer.pad(to: WipeJournal.size - WipeJournal.checksumSize)
-        return unsafe writer.bytes + checksum(writer.bytes.span.bytes)
+        return writer.checked(to: WipeJournal.size, checksum)
     }
 
     /// Reads one sector; anything that no writer writes is refused.
     package init(parsing bytes: [UInt8], checksum: (RawSpan) -> [UInt8]) throws(FormatError) {
         guard bytes.count == WipeJournal.size else { throw .wrongSize }
-        let covered = WipeJournal.size - WipeJournal.checksumSize
         guard bytes.starts(with: WipeJournal.magic) else { throw .wrongMagic }
-        guard unsafe checksum(bytes.span.bytes.extracting(0..<covered)) == Array(bytes[covered...]) else {
-            throw .checksumMismatch
-        }
-        var reader = ByteReader(bytes, WipeJournal.magic.count..<covered)
+        var reader = try ByteReader(checking: bytes, from: WipeJournal.magic.count, checksum)
         let version = try reader.integer(UInt32.self)
         guard version == WipeJournal.version else { throw .newerVersion(version) }
-        guard let id = VaultID(bytes: try reader.bytes(16)) else { throw .wrongSize }
-        vault = id
+        vault = try reader.vaultID()
         sequence = try reader.integer(UInt64.self)
         guard sequence < 1 << 62 else { throw .invalid(field: "journal sequence") }
         let count = Int(try reader.integer(UInt16.self))

@@ -23,7 +23,6 @@ package struct WipeMark: Sendable, Hashable {
     package static let magic = Array("HFERASED".utf8)
     package static let version: UInt32 = 1
     package static let size = Header.copySize
-    static let checksumSize = 32
 
     package let vault: VaultID
     package let cause: WipeCause
@@ -55,24 +54,18 @@ package struct WipeMark: Sendable, Hashable {
         var writer = ByteWriter()
         writer.append(authenticatedBytes)
         writer.append(tag)
-        writer.pad(to: WipeMark.size - WipeMark.checksumSize)
-        return unsafe writer.bytes + checksum(writer.bytes.span.bytes)
+        return writer.checked(to: WipeMark.size, checksum)
     }
 
     /// Reads one mark. One of a newer version is named as such: that program began the wipe and must end it.
     package init(parsing bytes: [UInt8], checksum: (RawSpan) -> [UInt8]) throws(FormatError) {
         guard bytes.count == WipeMark.size else { throw .wrongSize }
         guard bytes.starts(with: WipeMark.magic) else { throw .wrongMagic }
-        let covered = bytes.count - WipeMark.checksumSize
-        guard unsafe checksum(bytes.span.bytes.extracting(0..<covered)) == Array(bytes[covered...]) else {
-            throw .checksumMismatch
-        }
-        var reader = ByteReader(bytes, WipeMark.magic.count..<covered)
+        var reader = try ByteReader(checking: bytes, from: WipeMark.magic.count, checksum)
         let version = try reader.integer(UInt32.self)
         guard version <= WipeMark.version else { throw .newerVersion(version) }
         guard version == WipeMark.version else { throw .invalid(field: "mark version") }
-        guard let id = VaultID(bytes: try reader.bytes(16)) else { throw .wrongSize }
-        vault = id
+        vault = try reader.vaultID()
         guard let cause = WipeCause(rawValue: try reader.integer(UInt8.self)) else {
             throw .invalid(field: "mark cause")
         }
