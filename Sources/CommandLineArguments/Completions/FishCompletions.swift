@@ -1,10 +1,8 @@
 /// A completion script for fish, made from the table.
 extension ProgramTable {
     var fishCompletions: String {
-        var script = """
-            # fish completion for \(name)
-            # Succeeds when the words typed so far name exactly this command; what comes behind it does not matter.
-            function _\(shellName)_at
+        // Through the words before the cursor; the line behind it has one that is neither an option nor its value.
+        let walk = """
                 set -l words
                 set -l skip no
                 for word in (commandline -opc)[2..-1]
@@ -17,7 +15,14 @@ extension ProgramTable {
                             set skip yes
                         case '-*'
                         case '*'
-                            contains -- "$words $word" \(prefixes.map { ShellWord.always(" " + $0) }.joined(separator: " "))
+            """
+        let known = prefixes.map { ShellWord.always(" " + $0) }.joined(separator: " ")
+        var script = """
+            # fish completion for \(name)
+            # Succeeds when the words typed so far name exactly this command; what comes behind it does not matter.
+            function _\(shellName)_at
+            \(walk)
+                            contains -- "$words $word" \(known)
                             and set words "$words $word"
                     end
                 end
@@ -25,19 +30,8 @@ extension ProgramTable {
             end
             # The first word behind the command.
             function _\(shellName)_place
-                set -l words
-                set -l skip no
-                for word in (commandline -opc)[2..-1]
-                    if test $skip = yes
-                        set skip no
-                        continue
-                    end
-                    switch $word
-                        case \(optionsWithValue.joined(separator: " "))
-                            set skip yes
-                        case '-*'
-                        case '*'
-                            if contains -- "$words $word" \(prefixes.map { ShellWord.always(" " + $0) }.joined(separator: " "))
+            \(walk)
+                            if contains -- "$words $word" \(known)
                                 set words "$words $word"
                             else
                                 echo $word
