@@ -51,12 +51,8 @@ private struct FailedView: View {
         VStack(spacing: 20) {
             Text("stop.failed", bundle: .texts).font(.title2).accessibilityAddTraits(.isHeader)
             Text(problem).multilineTextAlignment(.center)
-            Button {
-                appModel.load()
-            } label: {
-                Text("stop.tryAgain", bundle: .texts)
-            }
-            .buttonStyle(.borderedProminent)
+            Button(text: "stop.tryAgain") { appModel.load() }
+                .buttonStyle(.borderedProminent)
         }
         .padding()
     }

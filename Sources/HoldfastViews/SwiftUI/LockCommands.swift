@@ -43,12 +43,8 @@ struct LockNowButton: View {
     let appModel: AppModel
 
     var body: some View {
-        Button {
-            if case .ready(let models) = appModel.phase { models.lock.lock() }
-        } label: {
-            Text("lock.now", bundle: .texts)
-        }
-        .disabled(!canLock)
+        Button(text: "lock.now") { if case .ready(let models) = appModel.phase { models.lock.lock() } }
+            .disabled(!canLock)
     }
 
     private var canLock: Bool {

@@ -61,22 +61,14 @@ public struct LockView: View {
                 Text("lock.delay \(seconds)", bundle: .texts).monospacedDigit()
             }
             if model.takesSecret {
-                Button {
-                    answer()
-                } label: {
-                    Text("lock.unlock", bundle: .texts)
-                }
-                .buttonStyle(.borderedProminent)
-                .disabled(isWaiting || !isComplete)
+                Button(text: "lock.unlock") { answer() }
+                    .buttonStyle(.borderedProminent)
+                    .disabled(isWaiting || !isComplete)
             } else if model.stop == nil {
                 // Nothing to type: the owner is asked again, or nobody is.
-                Button {
-                    Task { await model.owner.unlock() }
-                } label: {
-                    Text("lock.unlock", bundle: .texts)
-                }
-                .buttonStyle(.borderedProminent)
-                .disabled(model.owner.isUnlocking)
+                Button(text: "lock.unlock") { Task { await model.owner.unlock() } }
+                    .buttonStyle(.borderedProminent)
+                    .disabled(model.owner.isUnlocking)
             }
             ForEach(model.owner.offers, id: \.self) { step in ownerButton(step) }
             if let problem = model.owner.problem {
@@ -185,11 +177,7 @@ struct DestroyedView: View {
         VStack(spacing: 20) {
             Text("app.destroyed", bundle: .texts).multilineTextAlignment(.center)
             if let appModel, appModel.offersNewVault {
-                Button {
-                    Task { await appModel.startOver() }
-                } label: {
-                    Text("app.destroyed.again", bundle: .texts)
-                }
+                Button(text: "app.destroyed.again") { Task { await appModel.startOver() } }
             }
         }
         .padding()

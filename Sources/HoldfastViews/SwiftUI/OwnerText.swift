@@ -7,35 +7,24 @@ internal import VaultFormat
 
 /// Words and pictures for what the device recognises its owner by: keys in `Localizable.strings`, names of symbols.
 @MainActor enum OwnerText {
-    static func unlock(_ step: OwnerStep) -> LocalizedStringKey {
-        guard step == .biometrics else { return "lock.owner.device" }
-        return switch Biometry.current.kind {
-        case .touchID: "lock.owner.touchID"
-        case .opticID: "lock.owner.opticID"
-        case .faceID: "lock.owner.faceID"
-        case .none, .other: "lock.owner.other"
+    private static var biometrics: (unlock: LocalizedStringKey, setting: LocalizedStringKey, symbol: String) {
+        switch Biometry.current.kind {
+        case .touchID: ("lock.owner.touchID", "settings.biometrics.touchID", "touchid")
+        case .opticID: ("lock.owner.opticID", "settings.biometrics.opticID", "opticid")
+        case .faceID: ("lock.owner.faceID", "settings.biometrics", "faceid")
+        case .none, .other: ("lock.owner.other", "settings.biometrics.other", "person.badge.key")
         }
+    }
+
+    static func unlock(_ step: OwnerStep) -> LocalizedStringKey {
+        step == .biometrics ? biometrics.unlock : "lock.owner.device"
     }
 
     static func setting(_ step: OwnerStep) -> LocalizedStringKey {
-        guard step == .biometrics else { return "settings.device" }
-        return switch Biometry.current.kind {
-        case .touchID: "settings.biometrics.touchID"
-        case .opticID: "settings.biometrics.opticID"
-        case .faceID: "settings.biometrics"
-        case .none, .other: "settings.biometrics.other"
-        }
+        step == .biometrics ? biometrics.setting : "settings.device"
     }
 
-    static func symbol(_ step: OwnerStep) -> String {
-        guard step == .biometrics else { return "key.fill" }
-        return switch Biometry.current.kind {
-        case .touchID: "touchid"
-        case .opticID: "opticid"
-        case .faceID: "faceid"
-        case .none, .other: "person.badge.key"
-        }
-    }
+    static func symbol(_ step: OwnerStep) -> String { step == .biometrics ? biometrics.symbol : "key.fill" }
 
     nonisolated static func key(_ obstacle: OwnerObstacle) -> LocalizedStringKey {
         switch obstacle {

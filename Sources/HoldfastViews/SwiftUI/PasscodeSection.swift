@@ -54,19 +54,11 @@ struct PasscodeSheet: View {
                 }
                 if let problem { Text(problem).foregroundStyle(.red) }
                 if isBusy { ProgressView() }
-                Button {
-                    change()
-                } label: {
-                    Text("settings.continue", bundle: .texts)
-                }
-                .buttonStyle(.borderedProminent)
-                .disabled(!isReady || isBusy)
-                Button(role: .cancel) {
-                    dismiss()
-                } label: {
-                    Text("settings.cancel", bundle: .texts)
-                }
-                .disabled(isBusy)
+                Button(text: "settings.continue") { change() }
+                    .buttonStyle(.borderedProminent)
+                    .disabled(!isReady || isBusy)
+                Button(text: "settings.cancel", role: .cancel) { dismiss() }
+                    .disabled(isBusy)
             }
             .padding()
         }

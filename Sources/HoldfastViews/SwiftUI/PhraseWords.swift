@@ -35,11 +35,9 @@ struct PhraseWords: View {
             }
             .onlyInFront()
             if Paper.isAvailable {
-                Button {
+                Button(text: "phrase.print") {
                     guard let words = words() else { return }
                     cannotPrint = !Paper.print(owner.heading, page(words), from: printer)
-                } label: {
-                    Text("phrase.print", bundle: .texts)
                 }
                 .buttonStyle(.borderedProminent)
                 .located(printer)

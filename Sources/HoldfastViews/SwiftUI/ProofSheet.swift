@@ -16,18 +16,10 @@ struct ProofSheet: View {
             Text("settings.proof", bundle: .texts).font(.headline)
             SecureField(text: $typed, prompt: nil) { Text("lock.passcode", bundle: .texts) }.onSubmit { answer() }
             if let problem { Text(problem).foregroundStyle(.red) }
-            Button {
-                answer()
-            } label: {
-                Text("settings.continue", bundle: .texts)
-            }
-            .buttonStyle(.borderedProminent)
-            .disabled(typed.isEmpty)
-            Button(role: .cancel) {
-                dismiss()
-            } label: {
-                Text("settings.cancel", bundle: .texts)
-            }
+            Button(text: "settings.continue") { answer() }
+                .buttonStyle(.borderedProminent)
+                .disabled(typed.isEmpty)
+            Button(text: "settings.cancel", role: .cancel) { dismiss() }
         }
         .padding()
         .frame(maxWidth: .infinity, maxHeight: .infinity)

@@ -62,11 +62,7 @@ struct ProtectionSteps: ViewModifier {
                 ProtectionSheet(page: $0, models: models).noted(in: sheet).covered(by: models)
             }
             .alert(Text("settings.unchanged", bundle: .texts), isPresented: showsFailure) {
-                Button {
-                    model.failure = nil
-                } label: {
-                    Text("settings.ok", bundle: .texts)
-                }
+                Button(text: "settings.ok") { model.failure = nil }
             } message: {
                 if let failure = model.failure { Text(failure.problem) }
             }

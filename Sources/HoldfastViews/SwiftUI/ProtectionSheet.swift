@@ -77,12 +77,8 @@ struct ProtectionSheet: View {
         }
         .buttonStyle(.borderedProminent)
         .disabled(!isReady || model.running != nil)
-        Button(role: .cancel) {
-            dismiss()
-        } label: {
-            Text("settings.cancel", bundle: .texts)
-        }
-        .disabled(model.running != nil)
+        Button(text: "settings.cancel", role: .cancel) { dismiss() }
+            .disabled(model.running != nil)
     }
 
     private var isReady: Bool {

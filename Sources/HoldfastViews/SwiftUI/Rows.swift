@@ -40,10 +40,8 @@ struct DeniedRow: View {
     var body: some View {
         Text("problem.owner.denied", bundle: .texts).foregroundStyle(.secondary)
         #if canImport(UIKit)
-        Button {
+        Button(text: "settings.openSystem") {
             if let url = URL(string: UIApplication.openSettingsURLString) { UIApplication.shared.open(url) }
-        } label: {
-            Text("settings.openSystem", bundle: .texts)
         }
         #endif
     }

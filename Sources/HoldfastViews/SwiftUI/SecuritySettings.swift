@@ -34,11 +34,7 @@ public struct SecuritySettings: View {
                     Text(
                         models.settings.enrollmentChanged ? "settings.enrollmentChanged" : "settings.biometricsCame",
                         bundle: .texts)
-                    Button {
-                        models.settings.request(.ownerAnew)
-                    } label: {
-                        Text("settings.ownerAnew", bundle: .texts)
-                    }
+                    Button(text: "settings.ownerAnew") { models.settings.request(.ownerAnew) }
                 }
                 if models.settings.obstacle(to: .biometrics) == .denied { DeniedRow() }
                 Toggle(isOn: preference(\.blursCover)) { Text("settings.blurCover", bundle: .texts) }
@@ -90,16 +86,8 @@ public struct SecuritySettings: View {
         .confirmationDialog(
             Text("settings.losesPhrase", bundle: .texts), isPresented: asksPhrase, titleVisibility: .visible
         ) {
-            Button(role: .destructive) {
-                Task { await models.settings.confirm() }
-            } label: {
-                Text("settings.continue", bundle: .texts)
-            }
-            Button(role: .cancel) {
-                models.settings.cancel()
-            } label: {
-                Text("settings.cancel", bundle: .texts)
-            }
+            Button(text: "settings.continue", role: .destructive) { Task { await models.settings.confirm() } }
+            Button(text: "settings.cancel", role: .cancel) { models.settings.cancel() }
         } message: {
             Text("protection.losesPhrase", bundle: .texts)
         }
@@ -111,11 +99,7 @@ public struct SecuritySettings: View {
             PasscodeSheet(page: $0, models: models).noted(in: sheet).covered(by: models)
         }
         .alert(Text("settings.unchanged", bundle: .texts), isPresented: hasFailed) {
-            Button {
-                models.settings.failure = nil
-            } label: {
-                Text("settings.ok", bundle: .texts)
-            }
+            Button(text: "settings.ok") { models.settings.failure = nil }
         } message: {
             if let failure = models.settings.failure { Text(failure.problem) }
         }

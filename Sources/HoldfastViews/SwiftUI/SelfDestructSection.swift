@@ -33,12 +33,8 @@ struct SelfDestructSection: View {
                 // The prompt came by itself when the countdown was over; after one that did not confirm, at this
                 // button.
                 HStack {
-                    Button {
-                        Task { await model.finish() }
-                    } label: {
-                        Text("settings.selfDestruct.again", bundle: .texts)
-                    }
-                    .disabled(model.isBusy)
+                    Button(text: "settings.selfDestruct.again") { Task { await model.finish() } }
+                        .disabled(model.isBusy)
                     Spacer()
                     cancel
                 }
@@ -61,11 +57,7 @@ struct SelfDestructSection: View {
     }
 
     private var cancel: some View {
-        Button {
-            Task { await model.cancel() }
-        } label: {
-            Text("settings.cancel", bundle: .texts)
-        }
+        Button(text: "settings.cancel") { Task { await model.cancel() } }
     }
 
     private var isOn: Binding<Bool> {
@@ -125,27 +117,19 @@ struct SelfDestructSteps: ViewModifier {
                 Text("settings.selfDestruct.confirm", bundle: .texts), isPresented: $confirms,
                 titleVisibility: .visible
             ) {
-                Button(role: .destructive) {
+                Button(text: "settings.selfDestruct.yes", role: .destructive) {
                     isAnswered = true
                     Task { await model.confirm() }
-                } label: {
-                    Text("settings.selfDestruct.yes", bundle: .texts)
                 }
-                Button(role: .cancel) {
+                Button(text: "settings.cancel", role: .cancel) {
                     isAnswered = true
                     Task { await model.cancel() }
-                } label: {
-                    Text("settings.cancel", bundle: .texts)
                 }
             } message: {
                 Text(SelfDestructSection.advice(model), bundle: .texts)
             }
             .alert(Text(notice?.title ?? "settings.unchanged", bundle: .texts), isPresented: showsNotice) {
-                Button {
-                    model.outcome = nil
-                } label: {
-                    Text("settings.ok", bundle: .texts)
-                }
+                Button(text: "settings.ok") { model.outcome = nil }
             } message: {
                 if let message = notice?.message { Text(message, bundle: .texts) }
             }

@@ -77,11 +77,9 @@ package struct SetupView: View {
         }
         if isWrong { Text("setup.check.wrong", bundle: .texts).foregroundStyle(.red) }
         next("settings.continue") { finishCheck() }
-        Button {
+        Button(text: "setup.showAgain") {
             answers = [:]
             model.showPhraseAgain()
-        } label: {
-            Text("setup.showAgain", bundle: .texts)
         }
     }
 
@@ -102,11 +100,7 @@ package struct SetupView: View {
         title(OwnerText.setting(.biometrics))
         Text("setup.biometrics.advice", bundle: .texts)
         next("settings.continue") { Task { await model.enrollFingerprint() } }.disabled(model.isBusy)
-        Button {
-            model.leaveOut()
-        } label: {
-            Text("setup.leaveOut", bundle: .texts)
-        }
+        Button(text: "setup.leaveOut") { model.leaveOut() }
     }
 
     private func title(_ key: LocalizedStringKey) -> some View {

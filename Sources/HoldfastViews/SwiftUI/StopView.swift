@@ -41,15 +41,8 @@ public struct StopView: View {
         .confirmationDialog(
             Text("stop.startOver.confirm", bundle: .texts), isPresented: $asksToStartOver, titleVisibility: .visible
         ) {
-            Button(role: .destructive) {
-                perform(.startOver)
-            } label: {
-                Text("stop.startOver", bundle: .texts)
-            }
-            Button(role: .cancel) {
-            } label: {
-                Text("settings.cancel", bundle: .texts)
-            }
+            Button(text: "stop.startOver", role: .destructive) { perform(.startOver) }
+            Button(text: "settings.cancel", role: .cancel) {}
         } message: {
             Text("stop.startOver.advice", bundle: .texts)
         }

@@ -8,6 +8,13 @@ extension Bundle {
     static let texts: Bundle = Texts.bundle(in: .module, preferring: Locale.preferredLanguages)
 }
 
+extension Button<Text> {
+    /// A button with a text in the user's language.
+    init(text: LocalizedStringKey, role: ButtonRole? = nil, action: @escaping @MainActor () -> Void) {
+        self.init(role: role, action: action) { Text(text, bundle: .texts) }
+    }
+}
+
 /// Which translation is shown, and texts outside of views.
 enum Texts {
     static func bundle(in resources: Bundle, preferring languages: [String]) -> Bundle {

@@ -50,20 +50,12 @@ struct IdentitySheetView: View {
                     Text(IdentityText.key(problem), bundle: .texts).foregroundStyle(.red)
                 }
                 HStack {
-                    Button(role: .cancel) {
-                        dismiss()
-                    } label: {
-                        Text("settings.cancel", bundle: .texts)
-                    }
+                    Button(text: "settings.cancel", role: .cancel) { dismiss() }
                     Spacer()
                     if model.running != nil { ProgressView() }
-                    Button(role: sheet.isDestructive ? .destructive : nil) {
-                        perform()
-                    } label: {
-                        Text("settings.continue", bundle: .texts)
-                    }
-                    .buttonStyle(.borderedProminent)
-                    .disabled(!isComplete)
+                    Button(text: "settings.continue", role: sheet.isDestructive ? .destructive : nil) { perform() }
+                        .buttonStyle(.borderedProminent)
+                        .disabled(!isComplete)
                 }
             }
             .padding()

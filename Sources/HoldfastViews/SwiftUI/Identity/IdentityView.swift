@@ -45,11 +45,7 @@ public struct IdentityView: View {
             IdentitySheetView($0, models).noted(in: presence).covered(by: models)
         }
         .alert(Text("identity.failed", bundle: .texts), isPresented: hasFailed) {
-            Button {
-                model.outcome = nil
-            } label: {
-                Text("settings.ok", bundle: .texts)
-            }
+            Button(text: "settings.ok") { model.outcome = nil }
         } message: {
             if let problem = model.outcome?.problem { Text(IdentityText.key(problem), bundle: .texts) }
         }

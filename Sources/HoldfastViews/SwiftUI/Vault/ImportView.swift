@@ -66,12 +66,8 @@ public struct ImportView: View {
             if plan.added.isEmpty {
                 choosing("import.choose", .file)
             } else {
-                Button {
-                    Task { await model.store() }
-                } label: {
-                    Text("import.store", bundle: .texts)
-                }
-                .buttonStyle(.borderedProminent)
+                Button(text: "import.store") { Task { await model.store() } }
+                    .buttonStyle(.borderedProminent)
             }
         case .storing(let done, let total):
             ProgressView(value: Double(done), total: Double(max(total, 1)))
@@ -97,13 +93,9 @@ public struct ImportView: View {
             choosing("import.keyFile", .key)
             if let key { Text(verbatim: key.lastPathComponent).font(.caption) }
         }
-        Button {
-            open()
-        } label: {
-            Text("import.open", bundle: .texts)
-        }
-        .buttonStyle(.borderedProminent)
-        .disabled(typed.isEmpty && key == nil)
+        Button(text: "import.open") { open() }
+            .buttonStyle(.borderedProminent)
+            .disabled(typed.isEmpty && key == nil)
     }
 
     private func choosing(_ title: LocalizedStringKey, _ what: Choice) -> some View {

@@ -45,17 +45,9 @@ struct ItemView: View {
                 }
                 if isCopied { Text("copy.done", bundle: .texts).font(.caption) }
                 HStack {
-                    Button {
-                        dismiss()
-                    } label: {
-                        Text("item.done", bundle: .texts)
-                    }
+                    Button(text: "item.done") { dismiss() }
                     Spacer()
-                    Button(role: .destructive) {
-                        delete()
-                    } label: {
-                        Text("item.delete", bundle: .texts)
-                    }
+                    Button(text: "item.delete", role: .destructive) { delete() }
                 }
             }
             .padding()
@@ -216,17 +208,9 @@ struct ItemView: View {
             TextField(text: $typed, axis: .vertical) { Text("item.newValue", bundle: .texts) }.onlyInFront()
         }
         HStack {
-            Button(role: .cancel) {
-                stopEditing()
-            } label: {
-                Text("settings.cancel", bundle: .texts)
-            }
-            Button {
-                save()
-            } label: {
-                Text("item.save", bundle: .texts)
-            }
-            .buttonStyle(.borderedProminent)
+            Button(text: "settings.cancel", role: .cancel) { stopEditing() }
+            Button(text: "item.save") { save() }
+                .buttonStyle(.borderedProminent)
         }
     }
 

@@ -35,19 +35,11 @@ struct NewItemView: View {
                 TextField(text: $notes, axis: .vertical) { Text("item.notes", bundle: .texts) }.onlyInFront()
                 if let refusal { Text(refusal, bundle: .texts).foregroundStyle(.red) }
                 HStack {
-                    Button(role: .cancel) {
-                        dismiss()
-                    } label: {
-                        Text("settings.cancel", bundle: .texts)
-                    }
+                    Button(text: "settings.cancel", role: .cancel) { dismiss() }
                     Spacer()
-                    Button {
-                        save()
-                    } label: {
-                        Text("item.save", bundle: .texts)
-                    }
-                    .buttonStyle(.borderedProminent)
-                    .disabled(name.isEmpty || isBusy)
+                    Button(text: "item.save") { save() }
+                        .buttonStyle(.borderedProminent)
+                        .disabled(name.isEmpty || isBusy)
                 }
             }
             .padding()
@@ -111,11 +103,9 @@ struct GenerateButton: View {
     let take: @MainActor (String) -> Void
 
     var body: some View {
-        Button {
+        Button(text: "item.generate") {
             guard let password = try? PasswordGenerator.password() else { return }
             take(password.withBytes { ItemView.text($0) })
-        } label: {
-            Text("item.generate", bundle: .texts)
         }
         .buttonStyle(.bordered)
     }

@@ -33,16 +33,8 @@ public struct VaultView: View {
             Section {
                 TextField(text: search, prompt: nil) { Text("item.search", bundle: .texts) }
                     .autocorrectionDisabled()
-                Button {
-                    page = .new
-                } label: {
-                    Text("item.new", bundle: .texts)
-                }
-                Button {
-                    page = .file
-                } label: {
-                    Text("import.title", bundle: .texts)
-                }
+                Button(text: "item.new") { page = .new }
+                Button(text: "import.title") { page = .file }
             }
             Section {
                 ForEach(model.items) { item in row(item) }
