@@ -41,11 +41,6 @@ package struct DerivationLimits: Sendable, Hashable {
         DerivationParameters(passes: passes.lowerBound, memoryKiB: memoryKiB.lowerBound)
     }
 
-    package init(passes: ClosedRange<UInt32>, memoryKiB: ClosedRange<UInt32>) {
-        self.passes = passes
-        self.memoryKiB = memoryKiB
-    }
-
     /// - Throws: ``FormatError/derivationCostOutOfRange``.
     package func check(_ parameters: DerivationParameters) throws(FormatError) {
         guard passes.contains(parameters.passes), memoryKiB.contains(parameters.memoryKiB), parameters.lanes == 1

@@ -33,17 +33,6 @@ public struct VaultPolicy: Sendable, Hashable {
     package static let attemptLimits = 3...10
     /// Seconds that a countdown may last.
     package static let countdownRange: ClosedRange<UInt32> = 30...86_400
-
-    init(
-        attemptLimit: Int, delays: [UInt32], selfDestruct: Bool, lockTiming: LockTiming,
-        collectionMinima: [String: Assurance]
-    ) {
-        self.attemptLimit = attemptLimit
-        self.delays = delays
-        self.selfDestruct = selfDestruct
-        self.lockTiming = lockTiming
-        self.collectionMinima = collectionMinima
-    }
 }
 
 extension VaultPolicy {

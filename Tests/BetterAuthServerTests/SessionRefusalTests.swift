@@ -1,8 +1,9 @@
 import BetterAuthVerification
 import BetterAuthMessages
-import BetterAuthServer
 import Cryptography
 import Testing
+
+@testable import BetterAuthServer
 
 /// Of protocol.md 12 and 13, what is about sessions.
 @Suite struct SessionRefusalTests {

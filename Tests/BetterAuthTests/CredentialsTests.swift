@@ -1,8 +1,9 @@
-import BetterAuth
 import BetterAuthMessages
 import SecretMemory
 import TestSupport
 import Testing
+
+@testable import BetterAuth
 
 @Suite struct CredentialsTests {
     private static func sample() throws -> Credentials {

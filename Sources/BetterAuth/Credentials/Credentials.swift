@@ -104,12 +104,6 @@ public struct StagedAccount: Sendable {
     package let account: Account
     /// The signed request, to be sent again with the same bytes; the container where the device is being linked.
     package let message: [UInt8]
-
-    package init(kind: Kind, account: Account, message: [UInt8]) {
-        self.kind = kind
-        self.account = account
-        self.message = message
-    }
 }
 
 /// A rotation that was sent and not answered. All requests reveal the same next key and commit to the same future one,
@@ -119,11 +113,6 @@ package struct PendingRotation: Sendable {
         package let effect: RotationEffect
         /// To be sent again with the same bytes.
         package let message: [UInt8]
-
-        package init(effect: RotationEffect, message: [UInt8]) {
-            self.effect = effect
-            self.message = message
-        }
     }
 
     /// More are not written down: nothing of them gets through.
@@ -132,11 +121,6 @@ package struct PendingRotation: Sendable {
     package let future: KeyRecord
     /// The last one was sent last; never empty.
     package var requests: [Request]
-
-    package init(future: KeyRecord, requests: [Request]) {
-        self.future = future
-        self.requests = requests
-    }
 }
 
 /// What a request does beside moving the chain.
@@ -178,16 +162,6 @@ public struct Session: Sendable {
     public let expiry: Timestamp
     /// The last moment for a refresh.
     public let refreshExpiry: Timestamp
-
-    package init(
-        token: TokenText, current: KeyRecord, next: KeyRecord, expiry: Timestamp, refreshExpiry: Timestamp
-    ) {
-        self.token = token
-        self.current = current
-        self.next = next
-        self.expiry = expiry
-        self.refreshExpiry = refreshExpiry
-    }
 }
 
 /// Where the credentials rest: one record that is replaced as a whole.

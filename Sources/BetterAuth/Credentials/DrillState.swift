@@ -64,10 +64,4 @@ package struct SpotCheck: Sendable, Hashable {
     package let positions: [UInt8]
     package let salt: [UInt8]
     package let digest: [UInt8]
-
-    package init(positions: [UInt8], salt: [UInt8], digest: [UInt8]) {
-        self.positions = positions
-        self.salt = salt
-        self.digest = digest
-    }
 }

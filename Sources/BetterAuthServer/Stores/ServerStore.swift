@@ -129,18 +129,6 @@ package struct ChallengeAnswer: Sendable, Hashable {
     /// The last moment at which the reply is repeated.
     package let until: Timestamp
     package let moment: Timestamp
-
-    package init(
-        challenge: NonceText, operation: OperationKey, reply: SessionReply, publicKey: PublicKeyText,
-        until: Timestamp, moment: Timestamp
-    ) {
-        self.challenge = challenge
-        self.operation = operation
-        self.reply = reply
-        self.publicKey = publicKey
-        self.until = until
-        self.moment = moment
-    }
 }
 
 /// A session that continues.

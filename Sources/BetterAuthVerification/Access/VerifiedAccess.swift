@@ -7,11 +7,6 @@ public struct VerifiedAccess: Sendable, Hashable {
     /// What is asked, as it was signed.
     package let request: Access.Request
 
-    package init(claims: AccessClaims, request: Access.Request) {
-        self.claims = claims
-        self.request = request
-    }
-
     /// What is asked; it was signed by the session's key. Path and host were not (protocol.md 12.12).
     public var body: ApplicationData { request.body }
 

@@ -1,10 +1,11 @@
 import BetterAuthMessages
-import BetterAuthServer
 import Dispatch
 import Foundation
 import ServerSubject
 import Synchronization
 import Testing
+
+@testable import BetterAuthServer
 
 /// What every store promises.
 @Suite struct StoreContractTests {
