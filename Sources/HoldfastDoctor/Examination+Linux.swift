@@ -12,7 +12,7 @@ extension Examination {
         [
             Look(.memory, memory),
             Look(.tpm) { chip(request) },
-            Look(.keyring) { keyring(request) },
+            Look(.keyring) { keyring(SecretServiceShares(), request) },
             Look(.files) { files(request) },
             Look(.fingerprint) { fingerprint(request) },
             Look(.devicePasscode) { passcode(request) },
@@ -71,19 +71,6 @@ extension Examination {
                 return Finding(.tpm, .good, .chipSealsOnly(reason: error.reason), gives: .hardwareBound)
             }
             return Finding(.tpm, error, .chipCountingFailed(reason: error.reason))
-        }
-    }
-
-    private static func keyring(_ request: Request) -> Finding {
-        let store = SecretServiceShares()
-        do throws(KeyStoreError) {
-            try look(store, request)
-            return Finding(
-                .keyring, .good, .keyringOpen(isTried: request.isDeep), gives: store.assurance(of: .owner([])))
-        } catch {
-            return Finding(
-                .keyring, error,
-                error.code == .lockedOut ? .keyringLocked(reason: error.reason) : .keyringFailed(reason: error.reason))
         }
     }
 

@@ -44,6 +44,19 @@ package enum Examination {
         } catch { throw KeyStoreError(error) }
     }
 
+    /// What there is to say of the store that the session or the system keeps.
+    static func keyring(_ store: some ShareStore, _ request: Request) -> Finding {
+        do throws(KeyStoreError) {
+            try look(store, request)
+            return Finding(
+                .keyring, .good, .keyringOpen(isTried: request.isDeep), gives: store.assurance(of: .owner([])))
+        } catch {
+            return Finding(
+                .keyring, error,
+                error.code == .lockedOut ? .keyringLocked(reason: error.reason) : .keyringFailed(reason: error.reason))
+        }
+    }
+
     static func look(at parts: [Look]) -> [Finding] {
         let board = Board(parts.count)
         for (index, part) in parts.enumerated() {

@@ -422,12 +422,7 @@ extension LockModel {
         }
         delay = Int(clamping: (left + 999) / 1000)
         let wait = (left - 1) % 1000 + 1
-        ticking.replace(
-            with: Task { [weak self] in
-                try? await Task.sleep(for: .milliseconds(wait))
-                guard !Task.isCancelled else { return }
-                self?.tick()
-            })
+        ticking.replace(after: .milliseconds(wait)) { [weak self] in self?.tick() }
     }
 }
 

@@ -222,12 +222,7 @@ public final class SelfDestructModel {
         let seconds = left.wholeSeconds
         if case .counting(_, seconds, _) = step {} else { step = .counting(wanted, left: seconds, of: total) }
         let wait = (left.wholeMilliseconds - 1) % 1000 + 1
-        ticking.replace(
-            with: Task { [weak self] in
-                try? await Task.sleep(for: .milliseconds(wait))
-                guard !Task.isCancelled else { return }
-                self?.tick()
-            })
+        ticking.replace(after: .milliseconds(wait)) { [weak self] in self?.tick() }
     }
 
     private func end(_ outcome: Outcome) {

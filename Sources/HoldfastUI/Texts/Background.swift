@@ -22,6 +22,16 @@ final class OneTask: Sendable {
         last?.cancel()
     }
 
+    /// Does it after a while, unless another one comes before.
+    func replace(after wait: Duration, _ body: @escaping @MainActor () -> Void) {
+        replace(
+            with: Task { @MainActor in
+                try? await Task.sleep(for: wait)
+                guard !Task.isCancelled else { return }
+                body()
+            })
+    }
+
     deinit { task.withLock { $0?.cancel() } }
 }
 

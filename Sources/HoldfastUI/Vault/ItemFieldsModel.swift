@@ -160,12 +160,7 @@ package final class ItemFieldsModel {
     }
 
     private func hideLater() {
-        hiding.replace(
-            with: Task { [weak self, hidesAfter] in
-                try? await Task.sleep(for: .seconds(hidesAfter))
-                guard !Task.isCancelled else { return }
-                self?.hide()
-            })
+        hiding.replace(after: .seconds(hidesAfter)) { [weak self] in self?.hide() }
     }
 
     /// Lends a value that is shown now. Of a one-time code it is the code of now.

@@ -48,12 +48,7 @@ package final class VaultItemModel {
             content = bytes.withBytes { $0.isReadableText ? .text(lines: $0.lineCount) : .binary }
             value = consume bytes
         } catch { return problem = VaultProblem(error) }
-        hiding.replace(
-            with: Task { [weak self, hidesAfter] in
-                try? await Task.sleep(for: .seconds(hidesAfter))
-                guard !Task.isCancelled else { return }
-                self?.hide()
-            })
+        hiding.replace(after: .seconds(hidesAfter)) { [weak self] in self?.hide() }
     }
 
     /// Hides the value and wipes it.
