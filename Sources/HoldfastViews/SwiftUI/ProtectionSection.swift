@@ -61,17 +61,11 @@ struct ProtectionSteps: ViewModifier {
             .sheet(item: $page, onDismiss: { sheet.hasGone() }) {
                 ProtectionSheet(page: $0, models: models).noted(in: sheet).covered(by: models)
             }
-            .alert(Text("settings.unchanged", bundle: .texts), isPresented: showsFailure) {
-                Button(text: "settings.ok") { model.failure = nil }
-            } message: {
-                if let failure = model.failure { Text(failure.problem) }
+            .notice("settings.unchanged", model.failure.map { Text($0.problem) }) {
+                model.failure != nil && page == nil && !sheet.isThere && models.takesAlerts
+            } clear: {
+                model.failure = nil
             }
-    }
-
-    private var showsFailure: Binding<Bool> {
-        Binding(
-            get: { @MainActor in model.failure != nil && page == nil && !sheet.isThere && models.takesAlerts },
-            set: { @MainActor isShown in if !isShown { model.failure = nil } })
     }
 }
 

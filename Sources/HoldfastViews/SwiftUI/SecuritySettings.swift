@@ -98,10 +98,10 @@ public struct SecuritySettings: View {
         .sheet(item: $secretPage, onDismiss: { sheet.hasGone() }) {
             PasscodeSheet(page: $0, models: models).noted(in: sheet).covered(by: models)
         }
-        .alert(Text("settings.unchanged", bundle: .texts), isPresented: hasFailed) {
-            Button(text: "settings.ok") { models.settings.failure = nil }
-        } message: {
-            if let failure = models.settings.failure { Text(failure.problem) }
+        .notice("settings.unchanged", models.settings.failure.map { Text($0.problem) }) {
+            models.settings.failure != nil && !sheet.isThere && models.takesAlerts
+        } clear: {
+            models.settings.failure = nil
         }
         .modifier(ProtectionSteps(models: models, page: $page, sheet: sheet))
         .modifier(SelfDestructSteps(models: models, sheet: sheet))
@@ -147,12 +147,6 @@ public struct SecuritySettings: View {
     private var timings: [LockTiming] {
         let shown = models.settings.shownTiming
         return LockTiming.presets.contains(shown) ? LockTiming.presets : LockTiming.presets + [shown]
-    }
-
-    private var hasFailed: Binding<Bool> {
-        Binding(
-            get: { @MainActor in models.settings.failure != nil && !sheet.isThere && models.takesAlerts },
-            set: { @MainActor isShown in if !isShown { models.settings.failure = nil } })
     }
 
     private func preference(_ choice: any WritableKeyPath<Preferences, Bool> & Sendable) -> Binding<Bool> {

@@ -128,10 +128,10 @@ struct SelfDestructSteps: ViewModifier {
             } message: {
                 Text(SelfDestructSection.advice(model), bundle: .texts)
             }
-            .alert(Text(notice?.title ?? "settings.unchanged", bundle: .texts), isPresented: showsNotice) {
-                Button(text: "settings.ok") { model.outcome = nil }
-            } message: {
-                if let message = notice?.message { Text(message, bundle: .texts) }
+            .notice(notice?.title ?? "settings.unchanged", notice?.message.map { Text($0, bundle: .texts) }) {
+                notice != nil && !asksPasscode.wrappedValue && !sheet.isThere && models.takesAlerts
+            } clear: {
+                model.outcome = nil
             }
     }
 
@@ -174,14 +174,6 @@ struct SelfDestructSteps: ViewModifier {
         case .givenUp: ("settings.unchanged", "settings.selfDestruct.givenUp")
         case .refused(let problem): ("settings.unchanged", ProblemText.key(problem))
         }
-    }
-
-    private var showsNotice: Binding<Bool> {
-        Binding(
-            get: { @MainActor in
-                notice != nil && !asksPasscode.wrappedValue && !sheet.isThere && models.takesAlerts
-            },
-            set: { @MainActor isShown in if !isShown { model.outcome = nil } })
     }
 }
 #endif

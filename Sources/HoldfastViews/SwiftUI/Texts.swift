@@ -71,6 +71,20 @@ extension ReadyModels {
 extension View {
     /// The content of a sheet whose presence is known.
     func noted(in presence: SheetPresence) -> some View { onAppear { presence.comes() } }
+
+    /// An alert that only tells something.
+    func notice(
+        _ title: LocalizedStringKey, _ text: Text?, isShown: @escaping @MainActor () -> Bool,
+        clear: @escaping @MainActor () -> Void
+    ) -> some View {
+        let isPresented = Binding(
+            get: { @MainActor in isShown() }, set: { @MainActor isShown in if !isShown { clear() } })
+        return alert(Text(title, bundle: .texts), isPresented: isPresented) {
+            Button(text: "settings.ok", action: clear)
+        } message: {
+            if let text { text }
+        }
+    }
 }
 
 // What the pages are called in the user's language, for the tabs and menus of an app.

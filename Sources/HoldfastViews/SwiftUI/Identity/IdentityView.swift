@@ -44,10 +44,11 @@ public struct IdentityView: View {
         .sheet(item: $sheet, onDismiss: { presence.hasGone() }) {
             IdentitySheetView($0, models).noted(in: presence).covered(by: models)
         }
-        .alert(Text("identity.failed", bundle: .texts), isPresented: hasFailed) {
-            Button(text: "settings.ok") { model.outcome = nil }
-        } message: {
-            if let problem = model.outcome?.problem { Text(IdentityText.key(problem), bundle: .texts) }
+        // While a sheet is up, it says itself what went wrong.
+        .notice("identity.failed", model.outcome?.problem.map { Text(IdentityText.key($0), bundle: .texts) }) {
+            sheet == nil && !presence.isThere && model.outcome?.problem != nil && models.takesAlerts
+        } clear: {
+            model.outcome = nil
         }
     }
 
@@ -74,15 +75,15 @@ public struct IdentityView: View {
                 Text("identity.firstKey.advice", bundle: .texts).font(.callout)
             }
             // Something was sent, and no server has answered.
-            if model.facts.isUndecided { row("identity.settle") { Task { await model.settle() } } }
+            if model.facts.isUndecided { Button(text: "identity.settle") { Task { await model.settle() } } }
         }
     }
 
     private var ready: some View {
         Section {
-            row("identity.create") { sheet = .create }
-            row("identity.recover") { sheet = .recover }
-            row("identity.join") { sheet = .join }
+            Button(text: "identity.create") { sheet = .create }
+            Button(text: "identity.recover") { sheet = .recover }
+            Button(text: "identity.join") { sheet = .join }
         } footer: {
             Text("identity.ready.footer", bundle: .texts)
         }
@@ -90,59 +91,44 @@ public struct IdentityView: View {
 
     private var linking: some View {
         Section {
-            row("identity.join.again") { sheet = .join }
-            row("identity.openSession") { Task { await model.openSession() } }
-            row("identity.erase", role: .destructive) { sheet = .erase }
+            Button(text: "identity.join.again") { sheet = .join }
+            Button(text: "identity.openSession") { Task { await model.openSession() } }
+            Button(text: "identity.erase", role: .destructive) { sheet = .erase }
         } footer: {
             Text("identity.linking.footer", bundle: .texts)
         }
     }
 
     @ViewBuilder private var created: some View {
-        Section { row("identity.openSession") { Task { await model.openSession() } } }
+        Section { Button(text: "identity.openSession") { Task { await model.openSession() } } }
         account
     }
 
     @ViewBuilder private var authenticated: some View {
         Section {
-            row("identity.refreshSession") { Task { await model.refreshSession() } }
-            row("identity.request") { sheet = .request }
-            row("identity.endSession") { Task { await model.endSession() } }
+            Button(text: "identity.refreshSession") { Task { await model.refreshSession() } }
+            Button(text: "identity.request") { sheet = .request }
+            Button(text: "identity.endSession") { Task { await model.endSession() } }
         }
         account
     }
 
     @ViewBuilder private var account: some View {
         Section {
-            row("identity.link") { sheet = .link }
-            row("identity.unlink") { sheet = .unlink }
-            row("identity.rotate") { Task { await model.rotate() } }
-            row("identity.changeRecovery") { sheet = .changeRecovery }
-            if model.facts.drill != nil { row("identity.drill") { sheet = .drill } }
+            Button(text: "identity.link") { sheet = .link }
+            Button(text: "identity.unlink") { sheet = .unlink }
+            Button(text: "identity.rotate") { Task { await model.rotate() } }
+            Button(text: "identity.changeRecovery") { sheet = .changeRecovery }
+            if model.facts.drill != nil { Button(text: "identity.drill") { sheet = .drill } }
         } header: {
             Text("identity.account", bundle: .texts)
         } footer: {
             if model.facts.drill?.isDue == true { Text("identity.drill.due", bundle: .texts) }
         }
         Section {
-            row("identity.erase", role: .destructive) { sheet = .erase }
-            row("identity.delete", role: .destructive) { sheet = .delete }
+            Button(text: "identity.erase", role: .destructive) { sheet = .erase }
+            Button(text: "identity.delete", role: .destructive) { sheet = .delete }
         }
-    }
-
-    private func row(
-        _ title: LocalizedStringKey, role: ButtonRole? = nil, _ action: @escaping @MainActor () -> Void
-    ) -> some View {
-        Button(role: role, action: action) { Text(title, bundle: .texts) }
-    }
-
-    /// While a sheet is up, it says itself what went wrong.
-    private var hasFailed: Binding<Bool> {
-        Binding(
-            get: { @MainActor in
-                sheet == nil && !presence.isThere && model.outcome?.problem != nil && models.takesAlerts
-            },
-            set: { @MainActor isShown in if !isShown { model.outcome = nil } })
     }
 }
 #endif
