@@ -170,6 +170,21 @@ import VaultStorage
         #expect(!events.contains("enrollmentChanged"))
     }
 
+    @Test func `a process whose share was replaced and let go of logs no changed enrollment`() throws {
+        let first = try armed()
+        try armed().forgetOwner()
+        #expect(shares.isEmpty)
+        do {
+            try unlockByOwner(first)
+            Issue.record("the first process still opens")
+        } catch let error as VaultError {
+            #expect(error.code == .passcodeNeeded)
+            #expect(error.reason.contains("another program"))
+        }
+        try first.unlock("right")
+        #expect(try !first.securityLog().entries.map(\.event.name).contains("enrollmentChanged"))
+    }
+
     @Test func `a process that lets go of its way in leaves another's share where it is`() throws {
         let first = try armed()
         let second = try armed()
@@ -188,7 +203,8 @@ import VaultStorage
         }
         #expect(!report.isFinished)
         #expect(
-            report.summary.contains("keyring still keeps a key share") && report.summary.contains("delete the folder"))
+            report.summary.contains("keyring may still keep a key share")
+                && report.summary.contains("delete \(home.path)"))
         home.store.state.withLock { $0.isAvailable = true }
         #expect(errorCode { _ = try home.open() } == .wiped)
         #expect(shares.isEmpty && Vault.isVault(at: home.path) == false)

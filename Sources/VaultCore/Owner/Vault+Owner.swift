@@ -56,7 +56,7 @@ extension Vault {
         do throws(VaultError) { share = try ownerShare(owner, release, header) } catch {
             if error.code == .shareLost {
                 if !accepts { try refuse(header, under: floor) }
-                throw lostShare(error, release.step, header)
+                throw lostShare(error, owner, release.step, header)
             }
             throw error
         }
@@ -78,7 +78,7 @@ extension Vault {
         }
         let share: SecretBytes
         do throws(VaultError) { share = try ownerShare(owner, release, header) } catch {
-            throw error.code == .shareLost ? lostShare(error, release.step, header) : error
+            throw error.code == .shareLost ? lostShare(error, owner, release.step, header) : error
         }
         let key = try SlotKey(factor: release.secret, slot: owner.slot, share: share)
         guard key.matches(owner.slot) else { throw replacedShare(owner, release.step) }
@@ -119,8 +119,7 @@ extension Vault {
     private func forgetOwner(_ why: OwnerExpiry, _ header: Header?) {
         ownerKeeper.disarm(why)
         let old = ownerSlot.set(nil)
-        if let old, old.origin != .disk, let store = shareStores?.store(of: old.item.store), !old.isReplaced(in: store)
-        {
+        if let old, old.origin != .disk, let store = shareStores?.store(of: old.item.store), old.isOurs(in: store) {
             _ = try? store.revoke(old.item, of: old.item.name.vault)
         }
         if why == .noPasscode { loadKeptOwner(of: header) }
@@ -152,8 +151,14 @@ extension Vault {
         }
     }
 
-    /// The way in is over, which is logged; where there is a passcode, that is what opens the vault now.
-    private func lostShare(_ error: VaultError, _ step: OwnerStep, _ header: Header) -> VaultError {
+    /// The way in is over. Where there is a passcode, that is what opens the vault now.
+    private func lostShare(
+        _ error: VaultError, _ owner: OwnerSlot, _ step: OwnerStep, _ header: Header
+    ) -> VaultError {
+        if owner.shareDigest != nil, !owner.item.store.asksItsOwner, owner.item.store != .tpm {
+            // Another process with this home may have replaced the share and let go of its own since.
+            return forgotten("another program has unlocked this vault since, or the key store was reset")
+        }
         if header.passcodeSlot != nil { return lostOwner(step) }
         noteChangedEnrollment(step)
         return error
@@ -163,8 +168,12 @@ extension Vault {
     /// process; nothing was enrolled or reset then.
     private func replacedShare(_ owner: OwnerSlot, _ step: OwnerStep) -> VaultError {
         guard owner.shareDigest != nil else { return lostOwner(step) }
+        return forgotten("another program has unlocked this vault since")
+    }
+
+    private func forgotten(_ why: String) -> VaultError {
         forgetOwner()
-        return .passcodeNeeded("another program has unlocked this vault since")
+        return .passcodeNeeded(why)
     }
 
     private func lostOwner(_ step: OwnerStep) -> VaultError {
@@ -208,14 +217,14 @@ extension Vault {
 }
 
 extension OwnerSlot {
-    /// Whether another process with this home is known to have put its share in the place of this one. Not asked of a
-    /// chip, which keeps nothing of it, nor of a store that would ask its owner.
-    fileprivate func isReplaced(in store: any ShareStore) -> Bool {
+    /// Whether the share that lies in the store is this process's, and not one that another process has put in its
+    /// place. A chip keeps nothing of it, and a store that would ask its owner is not asked.
+    fileprivate func isOurs(in store: any ShareStore) -> Bool {
         switch item.store {
-        case .tpm, .keychain: return false
+        case .tpm, .keychain: return true
         case .secretService, .file:
             guard let shareDigest, let found = try? store.read(item, of: item.name.vault) else { return false }
-            return !found.withBytes { SHA256.hash($0).bytes.elementsEqual(shareDigest) }
+            return found.withBytes { SHA256.hash($0).bytes.elementsEqual(shareDigest) }
         }
     }
 }

@@ -112,9 +112,9 @@ struct HardwareTarget {
             return try stores.revoke(item, of: owner) == .anothers ? .notHere : .gone
         } catch {
             problem =
-                "\(item.store.title) still keeps a key share and cannot be asked (\(error.reason)). The vault's own keys "
+                "\(item.store.title) may still keep a key share and cannot be asked (\(error.reason)). The vault's own keys "
                 + "are erased: what this share could still open are copies of the folder made before. To give it up, "
-                + "delete the folder"
+                + "delete \(home.path)"
             return .failed
         }
     }

@@ -268,7 +268,7 @@ struct Wipe {
         let left = receipt?.items.filter { !$0.result.isFinal }.map { "\($0.target) (\($0.result.name))" } ?? []
         var text = "this vault is being destroyed\(Wipe.why(mark.cause))"
         if !left.isEmpty { text += "; not erased yet: \(left.joined(separator: ", "))" }
-        if let problem = problems.first ?? hardware.problem { text += "; \(problem)" }
+        for problem in [problems.first, hardware.problem].compactMap({ $0 }) { text += "; \(problem)" }
         return Ending(
             receipt: receipt, isFinished: false,
             error: VaultError(.wiped, text + "; the wipe continues at the next start", remainingAttempts: 0))

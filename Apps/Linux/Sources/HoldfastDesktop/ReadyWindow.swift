@@ -73,7 +73,10 @@ final class ReadyWindow {
     func toast(_ text: String) { toasts.show(text) }
 
     /// Something happened to the session or the machine.
-    func happened(_ event: SessionEvent, _ letSleep: @escaping () -> Void) { watch?.happened(event, letSleep) }
+    func happened(_ event: SessionEvent, _ letSleep: @escaping () -> Void) {
+        guard let watch else { return letSleep() }
+        watch.happened(event, letSleep)
+    }
 
     private func changed(to state: LockModel.State) {
         for action in actions { action.isEnabled = state == .unlocked }

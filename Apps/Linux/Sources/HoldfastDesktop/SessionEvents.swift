@@ -6,6 +6,7 @@ import Holdfast
 final class SessionEvents {
     private let watch: SessionWatch
     private let report: (SessionEvent) -> Void
+    private var isSleeping = false
     private var inputs: [(descriptor: Int32, input: Input)] = []
 
     init(_ report: @escaping (SessionEvent) -> Void) {
@@ -21,13 +22,19 @@ final class SessionEvents {
     }
 
     private func takeEvents() {
-        for event in watch.takeEvents() { report(event) }
+        for event in watch.takeEvents() {
+            if event == .sleeps || event == .woke { isSleeping = event == .sleeps }
+            report(event)
+        }
         let open = watch.descriptors.map(\.descriptor)
         for (descriptor, input) in inputs where !open.contains(descriptor) { input.end() }
     }
 
     /// Lets the machine sleep: what had to be done before is done.
-    func allowSleep() { watch.allowSleep() }
+    func allowSleep() {
+        // Once it woke up, the same lock delays the next sleep.
+        if isSleeping { watch.allowSleep() }
+    }
 }
 
 extension SessionEvent {

@@ -44,6 +44,8 @@ package final class SessionWatch {
     /// Whether something of that is there and gave no answer in time.
     package private(set) var isSilent = false
 
+    private var logindAnswers = true
+
     private static let patience: UInt64 = 500
     private static let login = SystemBus.Target(
         service: "org.freedesktop.login1", path: "/org/freedesktop/login1", interface: "org.freedesktop.login1.Manager")
@@ -190,11 +192,18 @@ package final class SessionWatch {
 
     /// Whether a session is this user's. One that cannot be asked about counts as it: in doubt the lock shuts.
     private func isOurs(_ path: String) -> Bool {
-        guard let system else { return true }
+        guard let system, logindAnswers else { return true }
         let session = SystemBus.Target(
             service: SessionWatch.login.service, path: path, interface: "org.freedesktop.login1.Session")
-        guard let user = try? system.property("User", of: session, patience: SessionWatch.patience),
-            user.enter(UInt8(ascii: "v"), "(uo)"), user.enter(UInt8(ascii: "r"), "uo"), let number = user.number()
+        let user: BusMessage
+        do throws(BusFailure) {
+            user = try system.property("User", of: session, patience: SessionWatch.patience)
+        } catch {
+            // Whoever waits for one message must not wait again for each that follows.
+            logindAnswers = !error.isSilence
+            return true
+        }
+        guard user.enter(UInt8(ascii: "v"), "(uo)"), user.enter(UInt8(ascii: "r"), "uo"), let number = user.number()
         else { return true }
         return number == getuid()
     }
