@@ -54,7 +54,8 @@ func tests(_ name: String, _ dependencies: [String]) -> Target {
 
 // `Holdfast` re-exports these. Who imports it names them too: the build must see that their layout is used.
 let exported = [
-    "Holdfast", "AppLockCore", "VaultCore", "VaultLog", "VaultStorage", "KeyStores", "DeviceOwner", "VaultFormat",
+    "Holdfast", "AppLockCore", "VaultCore", "VaultHeader", "VaultLog", "VaultStorage", "KeyStores", "DeviceOwner",
+    "VaultFormat",
     "OneTimeCodes", "Items", "Cryptography", "SecretMemory",
 ]
 
@@ -64,7 +65,8 @@ let crashTests: [Target] = [
     .executableTarget(
         name: "CrashSubject",
         dependencies: [
-            "SeededNumbers", "DeviceOwner", "KeyStores", "VaultCore", "VaultLog", "VaultStorage", "VaultFormat",
+            "SeededNumbers", "DeviceOwner", "KeyStores", "VaultCore", "VaultHeader", "VaultLog", "VaultStorage",
+            "VaultFormat",
             "Cryptography", "SecretMemory", "SystemCalls",
         ],
         path: "Tests/CrashSubject",
@@ -73,7 +75,8 @@ let crashTests: [Target] = [
     tests(
         "CrashTests",
         [
-            "CrashSubject", "RealParts", "KeyStores", "VaultCore", "VaultLog", "VaultStorage", "VaultFormat",
+            "CrashSubject", "RealParts", "KeyStores", "VaultCore", "VaultHeader", "VaultLog", "VaultStorage",
+            "VaultFormat",
             "Cryptography", "SecretMemory", "SystemCalls",
         ]),
 ]
@@ -81,7 +84,7 @@ let agentTests: [Target] = [
     .executableTarget(
         name: "AgentSubject",
         dependencies: [
-            "HoldfastAgent", "DeviceOwner", "KeyStores", "VaultCore", "VaultStorage", "SecretMemory",
+            "HoldfastAgent", "DeviceOwner", "KeyStores", "VaultCore", "VaultHeader", "VaultStorage", "SecretMemory",
             "SystemCalls", "WipingHeap",
             "MemorySearch",
         ],
@@ -90,7 +93,8 @@ let agentTests: [Target] = [
     .executableTarget(
         name: "AppSubject",
         dependencies: [
-            "Holdfast", "AppLockCore", "DeviceOwner", "Items", "OneTimeCodes", "VaultCore", "VaultStorage",
+            "Holdfast", "AppLockCore", "DeviceOwner", "Items", "OneTimeCodes", "VaultCore",
+            "VaultStorage",
             "Cryptography",
             "SecretMemory", "SystemCalls",
             "MemorySearch",
@@ -104,7 +108,7 @@ let agentTests: [Target] = [
             "KeyStores",
             "RealParts",
             "Items",
-            "VaultCore", "VaultLog", "VaultStorage",
+            "VaultCore", "VaultHeader", "VaultLog", "VaultStorage",
             "VaultFormat", "MemorySearch",
             "Cryptography", "SecretMemory",
         ]),
@@ -121,21 +125,21 @@ let ownerTests: [Target] = [
     .executableTarget(
         name: "KeyStoreSubject",
         dependencies: [
-            "DeviceOwner", "KeyStores", "VaultCore", "VaultFormat", "Cryptography",
+            "DeviceOwner", "KeyStores", "VaultCore", "VaultHeader", "VaultFormat", "Cryptography",
             "SecretMemory", "SystemCalls",
         ],
         path: "Tests/KeyStoreSubject", swiftSettings: settings),
     tests(
         "KeyStoresTests",
         [
-            "KeyStoreSubject", "KeyStores", "DeviceOwner", "RealParts", "VaultCore", "VaultStorage",
+            "KeyStoreSubject", "KeyStores", "DeviceOwner", "RealParts", "VaultCore", "VaultHeader", "VaultStorage",
             "VaultFormat", "Cryptography",
             "SecretMemory",
         ]),
     tests(
         "DeviceOwnerTests",
         [
-            "DeviceOwner", "AppLockCore", "VaultCore", "VaultStorage", "KeyStores", "VaultFormat",
+            "DeviceOwner", "AppLockCore", "VaultCore", "VaultHeader", "VaultStorage", "KeyStores", "VaultFormat",
             "RealParts", "SecretMemory",
         ]),
 ]
@@ -277,18 +281,26 @@ let package = Package(
         library(
             "VaultStorage", ["VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"], c: ["CLMDB"]),
         library("VaultLog", ["VaultStorage", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"]),
+        // What lies in a home beside records and files: the header, the attempts, what opens slots, the keys of a wipe.
+        library(
+            "VaultHeader",
+            [
+                "VaultStorage", "VaultFormat", "KeyStores", "Cryptography", "SecretMemory", "SystemCalls",
+            ]),
         library(
             "VaultCore",
             [
-                "VaultLog", "VaultStorage", "VaultFormat", "DeviceOwner", "KeyStores", "Cryptography",
+                "VaultHeader", "VaultLog", "VaultStorage", "VaultFormat", "DeviceOwner", "KeyStores", "Cryptography",
                 "SecretMemory", "SystemCalls",
             ]),
         library(
-            "Items", ["VaultCore", "VaultStorage", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"]),
+            "Items",
+            ["VaultCore", "VaultStorage", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"]),
         library(
             "AppLockCore",
             [
-                "DeviceOwner", "VaultCore", "VaultLog", "VaultStorage", "VaultFormat", "Cryptography", "SecretMemory",
+                "DeviceOwner", "VaultCore", "VaultHeader", "VaultLog", "VaultStorage", "VaultFormat", "Cryptography",
+                "SecretMemory",
                 "SystemCalls",
             ]),
         library("AgentMessages", ["VaultFormat"]),
@@ -297,14 +309,16 @@ let package = Package(
         library(
             "Imports",
             [
-                "Items", "OneTimeCodes", "Gzip", "VaultCore", "VaultStorage", "VaultFormat", "Cryptography",
+                "Items", "OneTimeCodes", "Gzip", "VaultCore", "VaultStorage", "VaultFormat",
+                "Cryptography",
                 "SecretMemory",
                 "SystemCalls",
             ]),
         tests(
             "ImportsTests",
             [
-                "Imports", "Gzip", "Items", "OneTimeCodes", "VaultCore", "VaultStorage", "VaultFormat", "Cryptography",
+                "Imports", "Gzip", "Items", "OneTimeCodes", "VaultCore", "VaultHeader", "VaultStorage", "VaultFormat",
+                "Cryptography",
                 "SecretMemory", "SystemCalls",
             ]),
         // What git, ssh, templates and other programs hand to the agent's endpoints: pure parsers.
@@ -312,13 +326,15 @@ let package = Package(
         library(
             "ProgramAccess",
             [
-                "ProgramProtocols", "Items", "KeyStores", "VaultCore", "VaultStorage", "VaultFormat", "Cryptography",
+                "ProgramProtocols", "Items", "KeyStores", "VaultCore", "VaultStorage", "VaultFormat",
+                "Cryptography",
                 "SecretMemory", "SystemCalls",
             ]),
         library(
             "Holdfast",
             [
                 "BetterAuth", "BetterAuthVerification", "BetterAuthMessages", "AppLockCore", "KeyStores", "VaultCore",
+                "VaultHeader",
                 "VaultLog", "VaultStorage",
                 "DeviceOwner",
                 "VaultFormat", "OneTimeCodes", "Items", "Cryptography", "SecretMemory",
@@ -327,7 +343,7 @@ let package = Package(
             "HoldfastAgent",
             [
                 "AgentMessages", "ProgramProtocols", "ProgramAccess", "AppLockCore", "DeviceOwner", "KeyStores",
-                "VaultCore",
+                "VaultCore", "VaultHeader",
                 "VaultLog", "VaultStorage",
                 "VaultFormat", "Items", "Cryptography", "SecretMemory", "SystemCalls",
             ]),
@@ -362,7 +378,10 @@ let package = Package(
             name: "SeededNumbers", dependencies: ["SystemCalls"], path: "Tests/SeededNumbers", swiftSettings: settings),
         .target(
             name: "TestSupport",
-            dependencies: ["SeededNumbers", "VaultCore", "VaultStorage", "VaultFormat", "SecretMemory", "SystemCalls"],
+            dependencies: [
+                "SeededNumbers", "VaultCore", "VaultHeader", "VaultStorage", "VaultFormat", "SecretMemory",
+                "SystemCalls",
+            ],
             path: "Tests/TestSupport", swiftSettings: settings),
         tests("SecretMemoryTests", ["SecretMemory"]),
         tests("CryptographyTests", ["Cryptography", "SecretMemory", "SystemCalls"]),
@@ -374,13 +393,19 @@ let package = Package(
         tests(
             "VaultCoreTests",
             [
-                "VaultCore", "VaultLog", "VaultStorage", "DeviceOwner", "KeyStores", "VaultFormat", "Cryptography",
+                "VaultCore", "VaultHeader", "VaultLog", "VaultStorage", "DeviceOwner", "KeyStores", "VaultFormat",
+                "Cryptography",
                 "SecretMemory", "SystemCalls",
             ]),
-        tests("ItemsTests", ["Items", "VaultCore", "VaultStorage", "VaultFormat", "Cryptography", "SecretMemory"]),
+        tests(
+            "ItemsTests",
+            ["Items", "VaultCore", "VaultHeader", "VaultStorage", "VaultFormat", "Cryptography", "SecretMemory"]),
         tests(
             "AppLockCoreTests",
-            ["AppLockCore", "VaultCore", "VaultLog", "VaultStorage", "VaultFormat", "Cryptography", "SecretMemory"]),
+            [
+                "AppLockCore", "VaultCore", "VaultHeader", "VaultLog", "VaultStorage", "VaultFormat", "Cryptography",
+                "SecretMemory",
+            ]),
         tests("HoldfastTests", exported),
         // What apps see: examples and attempts of theirs are compiled as another package.
         tests(
@@ -449,7 +474,7 @@ if Context.environment["HOLDFAST_BENCHMARKS"] != nil {
             name: "HoldfastBenchmarks",
             dependencies: [
                 "CRawLoops", "RealParts", "HoldfastAgent", "AgentMessages", "BetterAuthServer", "BetterAuthMessages",
-                "BetterAuthVerification", "VaultCore",
+                "BetterAuthVerification", "VaultCore", "VaultHeader",
                 "Items", "Imports", "VaultLog", "VaultStorage",
                 "KeyStores", "DeviceOwner", "VaultFormat", "Cryptography", "SecretMemory",
             ],
@@ -474,7 +499,7 @@ if Context.environment["HOLDFAST_OPTIMIZED"] != nil {
 // Apple systems have the libraries that an app is made of; the command, the agent and the server are for Linux.
 let appleTargets: Set<String> = [
     "SystemCalls", "SecretMemory", "Cryptography", "OneTimeCodes", "VaultFormat", "DeviceOwner",
-    "KeyStores", "VaultStorage", "VaultLog", "VaultCore", "Items",
+    "KeyStores", "VaultStorage", "VaultLog", "VaultCore", "VaultHeader", "Items",
     "Gzip", "Imports",
     "AppLockCore",
     "BetterAuthMessages", "BetterAuthVerification", "BetterAuth", "BetterAuthTransport",

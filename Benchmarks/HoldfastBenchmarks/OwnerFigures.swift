@@ -5,6 +5,7 @@ import KeyStores
 import RealParts
 import SecretMemory
 import VaultCore
+import VaultHeader
 import VaultFormat
 
 /// Unlocking with a share in a TPM, and a fingerprint: the real parts, in software.

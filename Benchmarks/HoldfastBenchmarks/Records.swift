@@ -1,5 +1,6 @@
 import SecretMemory
 import VaultCore
+import VaultHeader
 
 /// The records that all contenders hold: `count` of them, 256 bytes each, under names of 24 bytes.
 struct Records {

@@ -2,6 +2,7 @@ import CRawLoops
 import Cryptography
 import SecretMemory
 import VaultCore
+import VaultHeader
 import VaultFormat
 
 /// Opening a large vault, with a key derivation that costs next to nothing.

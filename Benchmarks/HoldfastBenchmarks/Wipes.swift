@@ -1,5 +1,6 @@
 import Foundation
 import VaultCore
+import VaultHeader
 import VaultStorage
 
 /// The part of a wipe after which nothing opens the vault any more. Its time must not depend on what the vault holds.

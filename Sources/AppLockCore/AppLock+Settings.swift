@@ -2,6 +2,7 @@ public import SecretMemory
 package import VaultCore
 package import VaultFormat
 public import VaultStorage
+internal import VaultHeader
 
 extension AppLock {
     /// Switches the app lock on or off; the passcode is asked for this alone, and the header keeps it.

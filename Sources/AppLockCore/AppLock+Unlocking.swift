@@ -3,6 +3,7 @@ public import SecretMemory
 public import VaultCore
 public import VaultFormat
 public import VaultStorage
+internal import VaultHeader
 
 extension AppLock {
     /// Opens the vault with a secret as the user entered it: spends an attempt if it is counted, derives the key, and

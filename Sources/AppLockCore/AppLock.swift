@@ -1,5 +1,6 @@
 package import DeviceOwner
 public import VaultCore
+internal import VaultHeader
 internal import VaultFormat
 public import VaultStorage
 

@@ -6,6 +6,7 @@
 @_exported public import OneTimeCodes
 @_exported public import SecretMemory
 @_exported public import VaultCore
+@_exported public import VaultHeader
 @_exported public import VaultLog
 @_exported public import VaultStorage
 @_exported public import VaultFormat

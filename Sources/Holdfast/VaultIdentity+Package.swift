@@ -2,6 +2,7 @@ public import BetterAuth
 package import BetterAuthMessages
 internal import Synchronization
 package import VaultCore
+internal import VaultHeader
 package import VaultStorage
 
 // What our own user interfaces need beside what an app has: the whole of what is stored, to show it, and what its owner
@@ -146,7 +147,7 @@ package final class IdentityTurn: Sendable {
     ///   exclude no one.
     package init?(in home: String) throws(VaultError) {
         do throws(VaultError) {
-            guard let lock = try HomeDirectory(path: home).lock(Vault.identityLock) else { return nil }
+            guard let lock = try HomeDirectory(path: home).lock(IdentityMark.lock) else { return nil }
             self.lock = lock
         } catch {
             if error.code == .damaged || error.code == .hardLinked { throw error }

@@ -1,7 +1,8 @@
 public import Holdfast
 internal import KeyStores
 internal import Synchronization
-package import VaultCore
+internal import VaultCore
+internal import VaultHeader
 internal import VaultStorage
 
 /// A vault in a temporary folder for the tests of an app, with key derivation that takes no time, a clock that the test

@@ -1,5 +1,6 @@
 internal import SecretMemory
 internal import VaultFormat
+internal import VaultHeader
 internal import VaultStorage
 
 /// What is left to do once a vault is open, by what opened it. Log keys that no segment needs are forgotten and items

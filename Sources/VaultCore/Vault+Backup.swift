@@ -1,5 +1,6 @@
 internal import Cryptography
 internal import VaultFormat
+internal import VaultHeader
 internal import VaultLog
 public import VaultStorage
 internal import SystemCalls

@@ -1,4 +1,5 @@
 internal import VaultFormat
+internal import VaultHeader
 internal import VaultStorage
 internal import SystemCalls
 

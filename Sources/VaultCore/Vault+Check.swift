@@ -2,6 +2,7 @@ internal import Cryptography
 internal import KeyStores
 internal import SecretMemory
 internal import VaultFormat
+internal import VaultHeader
 internal import VaultLog
 internal import VaultStorage
 
@@ -164,25 +165,5 @@ extension Optional<SlotKey> {
         case .some(let key): key.matches(slot)
         case .none: false
         }
-    }
-}
-
-extension VaultError {
-    private static func this(_ kind: SlotKind) -> String { kind == .pin ? "this PIN" : "this passcode" }
-
-    static func noTier(_ kind: SlotKind) -> VaultError {
-        VaultError(.hardwareUnavailable, "\(this(kind)) needs a TPM that does not answer here")
-    }
-
-    static func foreignHardware(_ kind: SlotKind) -> VaultError {
-        VaultError(
-            .hardwareUnavailable, "\(this(kind)) belongs to another machine's chip, or this machine's chip was cleared")
-    }
-
-    static func hardwareDestroyed(_ kind: SlotKind) -> VaultError {
-        VaultError(
-            .hardwareDestroyed,
-            "the chip does not answer for \(this(kind)) any more: its limit was reached, it was cleared, or a copy of this "
-                + "vault let go of it")
     }
 }

@@ -2,6 +2,7 @@ package import Cryptography
 internal import KeyStores
 package import SecretMemory
 internal import VaultFormat
+package import VaultHeader
 internal import VaultLog
 package import VaultStorage
 internal import SystemCalls

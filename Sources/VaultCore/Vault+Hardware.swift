@@ -2,6 +2,7 @@ package import Cryptography
 package import KeyStores
 package import SecretMemory
 package import VaultFormat
+internal import VaultHeader
 package import VaultStorage
 
 extension Vault {

@@ -2,6 +2,7 @@ package import Cryptography
 internal import KeyStores
 package import SecretMemory
 internal import VaultFormat
+internal import VaultHeader
 internal import VaultLog
 public import VaultStorage
 internal import SystemCalls

@@ -1,6 +1,7 @@
 internal import KeyStores
 package import SecretMemory
 package import VaultFormat
+internal import VaultHeader
 internal import VaultLog
 package import VaultStorage
 

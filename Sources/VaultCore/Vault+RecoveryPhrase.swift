@@ -1,6 +1,7 @@
 package import Cryptography
 package import SecretMemory
 internal import VaultFormat
+internal import VaultHeader
 internal import VaultLog
 package import VaultStorage
 

@@ -1,5 +1,6 @@
 package import SecretMemory
 package import VaultFormat
+internal import VaultHeader
 package import VaultLog
 package import VaultStorage
 

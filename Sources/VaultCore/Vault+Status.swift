@@ -1,5 +1,6 @@
 internal import KeyStores
 public import VaultFormat
+package import VaultHeader
 internal import VaultLog
 public import VaultStorage
 

@@ -2,6 +2,7 @@ package import Cryptography
 internal import KeyStores
 package import SecretMemory
 package import VaultFormat
+internal import VaultHeader
 internal import VaultLog
 package import VaultStorage
 

@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import SecretMemory
 internal import VaultFormat
+internal import VaultHeader
 public import VaultStorage
 internal import SystemCalls
 

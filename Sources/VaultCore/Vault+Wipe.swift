@@ -3,6 +3,7 @@ internal import DeviceOwner
 internal import KeyStores
 package import SecretMemory
 package import VaultFormat
+internal import VaultHeader
 package import VaultStorage
 internal import SystemCalls
 
@@ -136,7 +137,7 @@ extension Vault {
     /// it.
     package var isWiped: Bool {
         guard let file = try? home.openFile(HeaderFile.name, O_RDONLY, evenIfLinked: true) else {
-            return Wipe.finished(in: home) != nil
+            return WipeReceiptFile.finished(in: home) != nil
         }
         return (try? file.read(Header.fileSize, at: 0)).flatMap { HeaderFile.genuineMark(in: $0, home) } != nil
     }

@@ -2,6 +2,7 @@ package import DeviceOwner
 internal import SecretMemory
 internal import Synchronization
 public import VaultFormat
+package import VaultHeader
 package import VaultLog
 package import VaultStorage
 
@@ -62,7 +63,7 @@ public final class Vault: Sendable {
             throw VaultError(.noVault, "the vault at \(path) was never finished")
         }
         try VaultCreation.removeLeftover(in: home)
-        _ = try Wipe.identifiers(of: settings.wipeTargets)
+        _ = try WipeTargetID.all(of: settings.wipeTargets)
         try Wipe.finishIfBegun(in: home, settings)
         let header = try HeaderFile.read(in: home)
         found = header

@@ -7,6 +7,7 @@ import MemorySearch
 import SecretMemory
 import Synchronization
 import VaultCore
+import VaultHeader
 
 /// An agent with cheap key derivation whose clock is moved by the test: eight bytes on standard input, little-endian,
 /// are milliseconds that passed. It ends with its input, so that no test leaves one behind.

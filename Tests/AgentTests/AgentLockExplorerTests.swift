@@ -3,6 +3,7 @@ import HoldfastAgent
 import TestSupport
 import Testing
 import VaultCore
+import VaultHeader
 import VaultFormat
 
 /// Walks long random orders of unlocks, locks, requests and clock jumps: whatever came before, the next unlock with the

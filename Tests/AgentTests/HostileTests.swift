@@ -4,6 +4,7 @@ import HoldfastAgent
 import TestSupport
 import Testing
 import VaultCore
+import VaultHeader
 import VaultFormat
 import VaultStorage
 

@@ -7,6 +7,7 @@ import SecretMemory
 import TestSupport
 import Testing
 import VaultCore
+import VaultHeader
 import VaultFormat
 import VaultLog
 import VaultStorage

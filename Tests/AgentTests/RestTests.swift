@@ -6,6 +6,7 @@ import RealParts
 import TestSupport
 import Testing
 import VaultCore
+import VaultHeader
 import VaultFormat
 
 /// An agent that a service manager starts again ends when it is not needed, and only where nothing is lost by that.

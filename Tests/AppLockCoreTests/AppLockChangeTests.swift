@@ -8,6 +8,7 @@ import VaultCore
 import VaultFormat
 import VaultLog
 import VaultStorage
+import VaultHeader
 
 /// What the lock tells, and what changes it.
 @Suite struct AppLockChangeTests {

@@ -1,5 +1,5 @@
 import AppLockCore
-import VaultCore
+import VaultHeader
 import VaultFormat
 
 /// What must hold in every world.

@@ -1,5 +1,5 @@
 import AppLockCore
-import VaultCore
+import VaultHeader
 import VaultFormat
 
 /// A shell that does what the effects say, and complains when it cannot.

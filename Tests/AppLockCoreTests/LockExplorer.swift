@@ -1,5 +1,5 @@
 import AppLockCore
-import VaultCore
+import VaultHeader
 import VaultFormat
 
 /// One thing that can happen in the explored world.

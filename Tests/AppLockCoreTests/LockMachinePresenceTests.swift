@@ -1,6 +1,6 @@
 import AppLockCore
 import Testing
-import VaultCore
+import VaultHeader
 import VaultFormat
 
 /// The app comes and goes, the device sleeps, the clock jumps.

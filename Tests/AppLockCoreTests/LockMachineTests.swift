@@ -1,6 +1,6 @@
 import AppLockCore
 import Testing
-import VaultCore
+import VaultHeader
 import VaultFormat
 
 /// Time and machines for the tests of the machine.

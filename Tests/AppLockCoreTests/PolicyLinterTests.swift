@@ -4,6 +4,7 @@ import VaultCore
 import VaultFormat
 
 @testable import AppLockCore
+import VaultHeader
 
 @Suite struct PolicyLinterTests {
     private static let everything: [FallbackStep: StepCapability] = [

@@ -2,7 +2,7 @@ import AppLockCore
 import Foundation
 import TestSupport
 import Testing
-import VaultCore
+import VaultHeader
 
 /// Walks every order of events and waits to a depth, beside a model of what the owner has done so far.
 @Suite struct SelfDestructExplorerTests {

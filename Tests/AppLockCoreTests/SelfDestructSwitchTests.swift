@@ -8,6 +8,7 @@ import VaultCore
 import VaultFormat
 import VaultLog
 import VaultStorage
+import VaultHeader
 
 /// The switch on real vaults, with a clock that stands until the test moves it.
 @Suite struct SelfDestructSwitchTests {

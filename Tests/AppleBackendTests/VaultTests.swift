@@ -9,6 +9,7 @@ import VaultFormat
 @testable import DeviceOwner
 @testable import KeyStores
 @testable import VaultCore
+@testable import VaultHeader
 @testable import VaultStorage
 
 extension AppleBackends {

@@ -1,5 +1,5 @@
 import SystemCalls
-package import VaultCore
+package import VaultHeader
 
 /// A clock in a file, so that a test and its processes have the same time, and time passes only when one of them says
 /// so.

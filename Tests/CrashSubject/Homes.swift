@@ -1,4 +1,5 @@
 import VaultCore
+import VaultHeader
 
 /// Endless new homes, numbered below one folder.
 ///

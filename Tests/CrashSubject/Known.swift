@@ -1,6 +1,7 @@
 package import Cryptography
 package import SecretMemory
 package import VaultCore
+internal import VaultHeader
 internal import VaultStorage
 internal import SeededNumbers
 

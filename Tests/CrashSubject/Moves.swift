@@ -3,6 +3,7 @@ package import KeyStores
 internal import SecretMemory
 internal import SystemCalls
 package import VaultCore
+package import VaultHeader
 package import VaultFormat
 internal import VaultStorage
 

@@ -1,5 +1,6 @@
 import VaultCore
 import VaultStorage
+import VaultHeader
 
 /// A fixed sequence of everything that a vault writes, for making each of its disk accesses fail in turn.
 package enum Script {

@@ -4,6 +4,7 @@ import Foundation
 import TestSupport
 import Testing
 import VaultCore
+import VaultHeader
 
 /// Every call that changes a file fails in turn; afterwards, on a sound disk, the vault is whole.
 @Suite(.seeded, .serialized) struct FaultTests {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultStorage
+import VaultHeader
 
 /// `kill -9` while a vault is created or copied: what is left is a whole vault, or a folder that can be used again.
 @Suite(.seeded, .serialized) struct KillDuringCopiesTests {

@@ -7,6 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 import VaultCore
+import VaultHeader
 import VaultFormat
 
 @testable import DeviceOwner

@@ -4,6 +4,7 @@ import SeededNumbers
 import TestSupport
 import Testing
 import VaultCore
+import VaultHeader
 import VaultFormat
 import VaultStorage
 

@@ -3,6 +3,7 @@ import SecretMemory
 import TestSupport
 import Testing
 import VaultCore
+import VaultHeader
 import VaultFormat
 
 /// An open vault in a scratch folder, and its items.

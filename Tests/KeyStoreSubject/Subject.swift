@@ -4,6 +4,7 @@ import SystemCalls
 import KeyStores
 import SecretMemory
 import VaultCore
+import VaultHeader
 import VaultFormat
 
 /// Asks the keyring that the environment names: a process keeps the bus that it connected to first.

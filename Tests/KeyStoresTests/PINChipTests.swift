@@ -7,6 +7,7 @@ import Testing
 import VaultCore
 import VaultFormat
 import VaultStorage
+import VaultHeader
 
 /// A PIN under a software TPM: the chip counts, whatever becomes of the home and of the power.
 @Suite(.enabled(if: SoftwareTPM.isInstalled, "swtpm is not installed: a PIN under a TPM is not tested"))

@@ -9,6 +9,7 @@ import Testing
 import VaultFormat
 
 @testable import VaultCore
+@testable import VaultHeader
 @testable import VaultStorage
 
 /// Another `wipe.key` in the vault's own folder makes it look like a backup, whose changes leave the shares in the chip

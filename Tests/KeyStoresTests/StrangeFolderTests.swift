@@ -8,6 +8,7 @@ import Testing
 import VaultFormat
 
 @testable import VaultCore
+@testable import VaultHeader
 @testable import VaultStorage
 
 /// A folder that somebody left, looked at on the machine of a vault of which they know everything but what only its

@@ -1,5 +1,5 @@
 import Synchronization
-package import VaultCore
+package import VaultHeader
 
 /// A clock that stands until the test moves it.
 package final class TestClock: BootClock {

@@ -5,6 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 @testable import VaultCore
+@testable import VaultHeader
 import VaultFormat
 @testable import VaultStorage
 

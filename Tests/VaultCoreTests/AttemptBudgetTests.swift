@@ -1,5 +1,5 @@
 import Testing
-import VaultCore
+import VaultHeader
 import VaultFormat
 
 @Suite struct AttemptBudgetTests {

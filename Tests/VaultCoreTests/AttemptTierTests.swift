@@ -5,6 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 import VaultCore
+import VaultHeader
 import VaultFormat
 import VaultStorage
 

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import VaultCore
+@testable import VaultHeader
 @testable import VaultFormat
 @testable import VaultLog
 @testable import VaultStorage

@@ -4,6 +4,7 @@ import SecretMemory
 import TestSupport
 import Testing
 @testable import VaultCore
+@testable import VaultHeader
 import VaultFormat
 @testable import VaultStorage
 

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultStorage
+import VaultHeader
 
 /// How often the header's file is opened. Twice for its lock: the name must lead to the file that was locked.
 @Suite struct HeaderReadTests {

@@ -9,6 +9,7 @@ import VaultStorage
 @testable import DeviceOwner
 @testable import KeyStores
 @testable import VaultCore
+@testable import VaultHeader
 
 /// The owner's way in, on the disk and in one process: what lies in the key store for it, and when it goes.
 @Suite struct KeptOwnerTests {

@@ -5,6 +5,7 @@ import Testing
 import VaultFormat
 
 @testable import VaultCore
+@testable import VaultHeader
 @testable import VaultStorage
 
 /// What was written while locked, and the next unlock.

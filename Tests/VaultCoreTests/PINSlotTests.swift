@@ -6,6 +6,7 @@ import Testing
 import VaultFormat
 
 @testable import VaultCore
+@testable import VaultHeader
 @testable import VaultStorage
 
 /// What the slot of a PIN gives away, keeps, and does not believe.

@@ -9,6 +9,7 @@ import VaultLog
 import VaultStorage
 
 @testable import VaultCore
+@testable import VaultHeader
 
 /// A PIN under a chip that counts, beside the passcode: what opens, what is counted where, and what ends it. Against a
 /// real chip: KeyStoresTests.

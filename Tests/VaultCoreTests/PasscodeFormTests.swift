@@ -7,6 +7,7 @@ import VaultFormat
 import VaultStorage
 
 @testable import VaultCore
+@testable import VaultHeader
 
 /// One passcode, however a keyboard writes it.
 @Suite struct PasscodeFormTests {

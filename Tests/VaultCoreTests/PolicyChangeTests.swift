@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultHeader
 import VaultStorage
 
 @Suite struct PolicyChangeTests {

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import VaultFormat
 import VaultCore
+import VaultHeader
 import VaultLog
 import VaultStorage
 

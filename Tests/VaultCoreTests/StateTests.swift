@@ -6,6 +6,7 @@ import Testing
 import VaultFormat
 
 @testable import VaultCore
+@testable import VaultHeader
 @testable import VaultStorage
 
 /// The database as a whole: an old state of it, put in place of the present one, is not taken for the vault.

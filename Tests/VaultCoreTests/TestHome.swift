@@ -3,6 +3,7 @@ import SecretMemory
 import Synchronization
 import TestSupport
 import VaultCore
+import VaultHeader
 
 /// A scratch folder for one test, removed with it; vaults in it use the cheap costs and a clock that the test moves.
 final class TestHome: Sendable {

@@ -6,6 +6,7 @@ import Testing
 import VaultFormat
 
 @testable import VaultCore
+@testable import VaultHeader
 @testable import VaultStorage
 
 /// What was typed must leave nothing on the disk that it could be searched by, whatever somebody made of the header

@@ -1,4 +1,4 @@
-package import VaultCore
+package import VaultHeader
 package import VaultFormat
 
 /// What the shell around the machine does, in this order.

@@ -1,4 +1,4 @@
-internal import VaultCore
+internal import VaultHeader
 
 /// Settings change by a prompt made for it, over content that stays as it is.
 extension LockMachine {

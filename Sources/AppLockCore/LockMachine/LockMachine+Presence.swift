@@ -1,4 +1,4 @@
-internal import VaultCore
+internal import VaultHeader
 internal import VaultFormat
 
 /// The app comes and goes.

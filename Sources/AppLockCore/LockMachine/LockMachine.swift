@@ -1,4 +1,4 @@
-public import VaultCore
+public import VaultHeader
 
 /// The app lock as a value: events in, effects out, no clock and no disk. Unknown, late and doubled events leave it
 /// shut.

@@ -1,4 +1,4 @@
-package import VaultCore
+package import VaultHeader
 
 /// A change of self-destruct that is under way, as a value: events in, effects out, no clock and no disk.
 ///

@@ -4,6 +4,7 @@ package import VaultCore
 internal import VaultFormat
 internal import VaultLog
 package import VaultStorage
+internal import VaultHeader
 
 /// A change of a vault's self-destruct that is under way: ``AppLock/begin(_:passcode:countdown:)`` makes it.
 ///

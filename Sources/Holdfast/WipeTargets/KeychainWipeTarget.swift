@@ -2,6 +2,7 @@
 internal import Foundation
 internal import Security
 public import VaultCore
+internal import VaultHeader
 
 /// Items of an app in the keychain that go with its vault: passwords and tokens under one service.
 ///

@@ -1,6 +1,7 @@
 #if canImport(Security)
 internal import Foundation
 public import VaultCore
+internal import VaultHeader
 
 #if canImport(FoundationNetworking)
 internal import FoundationNetworking

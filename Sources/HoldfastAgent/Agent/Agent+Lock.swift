@@ -6,6 +6,7 @@ internal import SecretMemory
 internal import VaultCore
 internal import VaultFormat
 internal import VaultStorage
+internal import VaultHeader
 
 extension Agent {
     /// Unlocks take turns: the ledger lets one in at a time anyway, and each needs the memory of a key derivation.

@@ -5,6 +5,7 @@ internal import SecretMemory
 internal import VaultCore
 internal import VaultFormat
 internal import VaultStorage
+internal import VaultHeader
 
 extension Agent {
     /// A confirmation that a thread runs, and what unlocks behind it.

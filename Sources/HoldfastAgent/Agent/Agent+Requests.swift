@@ -4,6 +4,7 @@ internal import VaultCore
 internal import VaultFormat
 internal import VaultStorage
 internal import SystemCalls
+internal import VaultHeader
 
 extension Agent {
     /// Begins what a message asks for.

@@ -3,6 +3,7 @@ internal import VaultCore
 internal import VaultFormat
 internal import VaultStorage
 internal import SystemCalls
+internal import VaultHeader
 
 // An agent that the service manager starts when it is needed ends when it is not. What it would forget keeps it: it
 // ends only where the next one does the same as it would have.

@@ -5,6 +5,7 @@ internal import DeviceOwner
 internal import Items
 internal import SecretMemory
 internal import VaultCore
+internal import VaultHeader
 internal import VaultFormat
 package import VaultStorage
 internal import SystemCalls

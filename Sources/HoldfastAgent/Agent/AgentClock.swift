@@ -1,4 +1,4 @@
-package import VaultCore
+package import VaultHeader
 package import VaultStorage
 internal import SystemCalls
 

@@ -1,5 +1,6 @@
 package import AppLockCore
-package import VaultCore
+internal import VaultCore
+package import VaultHeader
 package import VaultFormat
 
 /// The lock machine as an agent runs it: it is in the background all the time, where the lock timing runs, and each

@@ -1,5 +1,5 @@
 package import DeviceOwner
-package import VaultCore
+package import VaultHeader
 
 /// What an agent is told when it is started.
 package struct AgentSettings: Sendable {

@@ -1,6 +1,7 @@
 internal import AgentMessages
 internal import Items
 internal import VaultCore
+internal import VaultHeader
 internal import VaultFormat
 internal import VaultStorage
 

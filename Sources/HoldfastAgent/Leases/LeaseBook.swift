@@ -2,7 +2,7 @@ package import VaultFormat
 internal import AgentMessages
 internal import AppLockCore
 package import Items
-package import VaultCore
+package import VaultHeader
 
 /// What a lease opens.
 package enum LeaseTarget: Sendable, Hashable {

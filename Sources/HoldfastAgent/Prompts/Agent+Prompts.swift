@@ -4,6 +4,7 @@ internal import SystemCalls
 internal import VaultCore
 internal import VaultFormat
 internal import VaultStorage
+internal import VaultHeader
 
 /// A question that a thread asks.
 struct OpenPrompt {

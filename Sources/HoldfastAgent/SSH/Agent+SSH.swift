@@ -7,6 +7,7 @@ internal import VaultCore
 internal import VaultFormat
 internal import VaultStorage
 internal import SystemCalls
+internal import VaultHeader
 
 extension Agent {
     /// Begins to serve SSH programs. Once it does, it does until it ends.

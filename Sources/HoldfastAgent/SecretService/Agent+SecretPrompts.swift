@@ -3,6 +3,7 @@ internal import ProgramProtocols
 internal import Items
 internal import SecretMemory
 internal import VaultCore
+internal import VaultHeader
 internal import VaultStorage
 
 /// Prompts: the agent itself asks for what opens the vault, and the client hears only whether it is open (Secret

@@ -7,6 +7,7 @@ internal import VaultCore
 internal import VaultFormat
 internal import VaultStorage
 internal import SystemCalls
+internal import VaultHeader
 
 extension Agent {
     /// Begins to be the Secret Service of the user's session. Once it is, it is until it ends or the bus does.

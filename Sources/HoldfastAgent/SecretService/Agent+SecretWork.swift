@@ -6,6 +6,7 @@ internal import SecretMemory
 internal import VaultCore
 internal import VaultFormat
 internal import VaultStorage
+internal import VaultHeader
 
 extension Agent {
     @discardableResult

@@ -1,6 +1,7 @@
 package import KeyStores
 package import SecretMemory
 internal import VaultFormat
+internal import VaultHeader
 package import VaultStorage
 
 extension Vault {

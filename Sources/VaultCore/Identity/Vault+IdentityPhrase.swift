@@ -2,6 +2,7 @@ package import Cryptography
 package import SecretMemory
 internal import SystemCalls
 internal import VaultFormat
+internal import VaultHeader
 package import VaultStorage
 
 // Two phrases of 24 words belong to one owner, and people type the wrong one. What is stored to tell them apart is a
@@ -36,36 +37,6 @@ extension Vault {
             let key = try? SlotKey(factor: factor, slot: slot)
         else { return false }
         return key.matches(slot)
-    }
-}
-
-/// The file that tells the identity's phrase: 32 bytes.
-enum IdentityMark {
-    static let name = "identity-mark"
-    fileprivate static let part = HomeDirectory.part(of: name)
-    /// With the lock that commands of the identity take: nothing is in it.
-    static let names = [name, part, Vault.identityLock]
-    private static let size = 32
-
-    static func of(_ phrase: borrowing RecoveryPhrase, vault: VaultID) throws(VaultError) -> [UInt8] {
-        let entropy = try secretMemory(
-            phrase.withEntropy { entropy throws(SecretMemoryError) in try SecretBytes(copying: entropy) })
-        let mark = try crypto(
-            unsafe HKDFSHA256.derive(
-                entropy, salt: vault.bytes.span.bytes, info: "holdfast/1/identity-mark", count: size))
-        return mark.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0) } }
-    }
-
-    /// Replaces the file as a whole.
-    static func write(_ mark: [UInt8], in home: HomeDirectory) throws(VaultError) {
-        try home.publish(name) { file throws(VaultError) in try file.write(mark, at: 0) }
-    }
-
-    static func read(in home: HomeDirectory) -> [UInt8]? {
-        guard let file = try? home.openFile(name, O_RDONLY), let bytes = try? file.read(size + 1, at: 0),
-            bytes.count == size
-        else { return nil }
-        return bytes
     }
 }
 
@@ -111,9 +82,6 @@ extension Vault {
 /// naming one to the vault, in its process or through its agent, is refused (``Admission/check(_:)``). Use a
 /// ``ReservedRecord``.
 extension Vault {
-    /// The file whose `flock` is held while the identity is changed; the home's own is the agent's.
-    package static let identityLock = ".identity-lock"
-
     /// What is known of this device's identity, as one record.
     package var identityRecord: ReservedRecord {
         ReservedRecord(vault: self, collection: "\u{0}identity", name: "credentials")

@@ -1,5 +1,6 @@
 internal import SecretMemory
 package import VaultFormat
+internal import VaultHeader
 package import VaultStorage
 internal import SystemCalls
 

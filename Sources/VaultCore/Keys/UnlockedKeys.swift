@@ -1,5 +1,6 @@
 internal import SecretMemory
 internal import VaultFormat
+internal import VaultHeader
 internal import VaultStorage
 
 /// Everything an unlocked vault keeps in memory: the epochs' keys and what is needed to write a new header.

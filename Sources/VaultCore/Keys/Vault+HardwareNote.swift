@@ -1,6 +1,7 @@
 internal import KeyStores
 internal import SecretMemory
 internal import VaultFormat
+internal import VaultHeader
 internal import VaultLog
 internal import VaultStorage
 
@@ -107,9 +108,4 @@ extension Vault {
             return true
         } catch { return false }
     }
-}
-
-extension Header {
-    /// The revocable shares that its slots name.
-    var shareItems: [ShareItem] { slots.compactMap(\.shareItem) }
 }

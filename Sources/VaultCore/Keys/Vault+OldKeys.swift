@@ -1,4 +1,5 @@
 internal import VaultFormat
+internal import VaultHeader
 internal import VaultLog
 package import VaultStorage
 

@@ -3,6 +3,7 @@ package import DeviceOwner
 package import KeyStores
 package import SecretMemory
 package import VaultFormat
+internal import VaultHeader
 internal import VaultStorage
 
 /// What shall open a vault from now on. Whatever is not named here opens it no more.

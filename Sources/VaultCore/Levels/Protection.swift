@@ -3,6 +3,7 @@ internal import DeviceOwner
 internal import SecretMemory
 internal import Synchronization
 public import VaultFormat
+internal import VaultHeader
 internal import VaultStorage
 
 /// How a vault is protected now: the one value that every settings screen draws.

@@ -1,4 +1,5 @@
 internal import VaultFormat
+internal import VaultHeader
 
 /// Which proof a change of level, slots or rules wants: the strongest way that is there. Pure.
 struct RequiredProof: Sendable, Hashable {

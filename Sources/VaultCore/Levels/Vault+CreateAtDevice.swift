@@ -2,6 +2,7 @@ internal import Cryptography
 package import KeyStores
 internal import SecretMemory
 internal import VaultFormat
+package import VaultHeader
 internal import VaultLog
 package import VaultStorage
 

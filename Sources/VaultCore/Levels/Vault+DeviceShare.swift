@@ -2,6 +2,7 @@ internal import Cryptography
 internal import KeyStores
 internal import SecretMemory
 internal import VaultFormat
+internal import VaultHeader
 internal import VaultLog
 internal import VaultStorage
 

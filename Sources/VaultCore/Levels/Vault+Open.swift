@@ -1,6 +1,7 @@
 internal import KeyStores
 internal import SecretMemory
 package import VaultFormat
+internal import VaultHeader
 internal import VaultLog
 public import VaultStorage
 

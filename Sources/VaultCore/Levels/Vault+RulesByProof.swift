@@ -1,4 +1,5 @@
 package import VaultFormat
+internal import VaultHeader
 internal import VaultLog
 package import VaultStorage
 
@@ -75,5 +76,20 @@ extension Vault {
         let changed = SecurityEvent.policyChanged(LogRules(from: old.policy, to: header.policy))
         note(Success(changed, after: budget(locked.header)), next)
         return header.policy
+    }
+}
+
+extension Header {
+    /// As ``VaultPolicy/obstacle(at:)``, for rules that are to stand in this header: also whether somebody can open the
+    /// vault.
+    func obstacle(to policy: VaultPolicy) -> String? {
+        if let obstacle = policy.obstacle(at: level) { return obstacle }
+        guard deviceSlot == nil, passcodeSlot == nil, pinSlot == nil, !ownerSlots.isEmpty else { return nil }
+        // The slot that is kept has no age, and proves what its store gives: more is never had from it.
+        let isOpen = OwnerStep.allCases.contains { step in
+            guard policy.asks(for: step), let rule = policy.fallback[step.fallback] else { return false }
+            return rule.withinHours == nil && rule.assurance <= .presence
+        }
+        return isOpen ? nil : "no step would open the vault: it has no passcode, and the device's owner must be asked"
     }
 }

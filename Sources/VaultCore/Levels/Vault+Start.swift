@@ -1,5 +1,6 @@
 package import KeyStores
 internal import VaultFormat
+package import VaultHeader
 internal import VaultLog
 package import VaultStorage
 internal import SystemCalls

@@ -1,4 +1,5 @@
 package import VaultFormat
+internal import VaultHeader
 package import VaultStorage
 
 extension OpenCompartment {

@@ -3,6 +3,7 @@ public import SecretMemory
 internal import Synchronization
 internal import SystemCalls
 internal import VaultFormat
+internal import VaultHeader
 public import VaultStorage
 
 /// Records that are reached without the owner: for what an app must keep while it is locked.

@@ -2,6 +2,7 @@ internal import Cryptography
 internal import SecretMemory
 internal import Synchronization
 internal import VaultFormat
+internal import VaultHeader
 internal import VaultStorage
 internal import SystemCalls
 

@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import SecretMemory
 internal import VaultFormat
+internal import VaultHeader
 internal import VaultStorage
 
 /// The content of a record that the locked app can write and not read: the inbox key's epoch (32 bit), then a box

@@ -1,6 +1,7 @@
 internal import SecretMemory
 internal import Synchronization
 internal import VaultFormat
+internal import VaultHeader
 
 /// A way in for a confirmed owner (constructions.md 6.1): the master key under two shares, of which a key store has one
 /// and the keeper of this process the other. It exists in memory only, unless its owner wants it on the disk.

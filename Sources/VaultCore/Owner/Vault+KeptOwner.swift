@@ -3,6 +3,7 @@ package import DeviceOwner
 internal import KeyStores
 package import SecretMemory
 internal import VaultFormat
+internal import VaultHeader
 internal import VaultLog
 package import VaultStorage
 

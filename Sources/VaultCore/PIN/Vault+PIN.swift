@@ -2,6 +2,7 @@ internal import Cryptography
 internal import KeyStores
 package import SecretMemory
 internal import VaultFormat
+internal import VaultHeader
 package import VaultStorage
 
 extension Vault {

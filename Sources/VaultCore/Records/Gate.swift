@@ -1,5 +1,6 @@
 internal import SecretMemory
 internal import VaultFormat
+internal import VaultHeader
 internal import VaultStorage
 internal import SystemCalls
 

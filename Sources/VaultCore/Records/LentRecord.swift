@@ -1,5 +1,6 @@
 internal import SecretMemory
 internal import VaultFormat
+internal import VaultHeader
 internal import VaultStorage
 
 /// A record's plaintext in a reader's buffer. Its end wipes the buffer and gives the reader back.

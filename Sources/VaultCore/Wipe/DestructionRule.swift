@@ -1,5 +1,6 @@
 internal import KeyStores
 internal import VaultFormat
+internal import VaultHeader
 internal import VaultLog
 internal import VaultStorage
 

@@ -1,5 +1,6 @@
 internal import KeyStores
 internal import VaultFormat
+internal import VaultHeader
 internal import VaultStorage
 
 /// What chips and key stores hold for a vault that is destroyed. Without the keys it opens nothing, but it is still

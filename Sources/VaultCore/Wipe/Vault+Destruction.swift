@@ -1,5 +1,6 @@
 internal import KeyStores
 internal import VaultFormat
+internal import VaultHeader
 internal import VaultLog
 package import VaultStorage
 

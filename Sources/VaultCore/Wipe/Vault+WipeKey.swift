@@ -1,5 +1,6 @@
 internal import KeyStores
 internal import VaultFormat
+internal import VaultHeader
 package import VaultStorage
 
 // Before the vault is opened, the key in the folder is the only evidence. Once the header's MAC is proved, the header

@@ -1,5 +1,6 @@
 internal import KeyStores
 internal import VaultFormat
+internal import VaultHeader
 internal import VaultStorage
 internal import SystemCalls
 
@@ -41,7 +42,7 @@ extension Wipe {
     static func byRules(
         of vault: VaultID, in home: HomeDirectory, _ settings: VaultSettings, _ header: borrowing DurableFile
     ) -> Ending {
-        var mark = WipeMark(vault: vault, cause: .attempts, begun: Wipe.now())
+        var mark = WipeMark(vault: vault, cause: .attempts, begun: WipeMark.now())
         var owner: HardwareOwner?
         if let key = try? WipeKeyFile.loadOrMake(in: home, vault: vault) {
             owner = key.owner
@@ -67,46 +68,4 @@ extension Wipe {
         else { return nil }
         return header.vault
     }
-
-    /// A home where a wipe has ended: no header, and a receipt.
-    static func finished(in home: HomeDirectory) -> VaultError? {
-        guard !home.exists(HeaderFile.name), let receipt = WipeReceiptFile.read(in: home) else { return nil }
-        return done(receipt, in: home)
-    }
-}
-
-extension HeaderFile {
-    /// A copy of the header that a wipe has not come to yet.
-    static func left(in bytes: [UInt8]) -> Header? {
-        for start in [0, Header.copySize] where bytes.count >= start + Header.copySize {
-            let copy = Array(bytes[start..<start + Header.copySize])
-            if let header = try? Header(parsing: copy, checksum: checksum) { return header }
-        }
-        return nil
-    }
-
-    /// Marks of wipes in place of either copy, whatever their origin.
-    static func marks(in bytes: [UInt8]) -> [WipeMark] {
-        [0, WipeMark.size].compactMap { start in
-            guard bytes.count >= start + WipeMark.size, bytes[start...].starts(with: WipeMark.magic) else { return nil }
-            return try? WipeMark(parsing: Array(bytes[start..<start + WipeMark.size]), checksum: checksum)
-        }
-    }
-
-    /// The mark of a wipe that this home began, and whose the things are that it may let go of.
-    static func genuineMark(in bytes: [UInt8], _ home: HomeDirectory) -> (mark: WipeMark, owner: HardwareOwner)? {
-        for mark in marks(in: bytes) {
-            if let key = WipeKeyFile.stored(in: home, vault: mark.vault, evenIfLinked: true),
-                key.authenticates(mark)
-            {
-                return (mark, key.owner)
-            }
-        }
-        return nil
-    }
-}
-
-extension VaultError {
-    static let strangeMark = VaultError.damaged(
-        "the header was overwritten with the mark of a wipe that this home did not begin; nothing else was erased")
 }

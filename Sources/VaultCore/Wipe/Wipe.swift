@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import KeyStores
 internal import VaultFormat
+internal import VaultHeader
 internal import VaultStorage
 internal import SystemCalls
 
@@ -161,7 +162,7 @@ struct Wipe {
         } catch { problems.append("\(error.reason), so targets that apps registered may be unknown") }
         var journal = WipeJournal(vault: mark.vault, sequence: earlier?.sequence ?? 0)
         var ids = [HomeTarget.keys, HardwareTarget.id].compactMap { WipeTargetID($0) } + HomeTarget.all.map(\.id)
-        for id in ((try? Wipe.identifiers(of: registered)) ?? []) + (earlier?.items.map(\.target) ?? [])
+        for id in ((try? WipeTargetID.all(of: registered)) ?? []) + (earlier?.items.map(\.target) ?? [])
         where id.isOfApp && !ids.contains(id) && ids.count < WipeJournal.maximumItems {
             ids.append(id)
         }
@@ -222,7 +223,7 @@ struct Wipe {
         let names = try home.names(in: ".")
         let key = try receiptKey()
         let receipt = WipeReceipt(
-            vault: mark.vault, cause: mark.cause, begun: mark.begun, ended: Wipe.now(), items: items,
+            vault: mark.vault, cause: mark.cause, begun: mark.begun, ended: WipeMark.now(), items: items,
             strangers: UInt32(clamping: names.count { !HomeTarget.knownNames.contains($0) }),
             keyOrigin: key.origin, key: key.publicBytes)
         return try receipt.signed(by: key)
@@ -261,48 +262,16 @@ struct Wipe {
             problems.append(error.reason)
             return unfinished(receipt)
         }
-        return Ending(receipt: receipt, isFinished: true, error: Wipe.done(receipt, in: home))
+        return Ending(receipt: receipt, isFinished: true, error: .wiped(receipt, in: home))
     }
 
     private func unfinished(_ receipt: WipeReceipt?) -> Ending {
         let left = receipt?.items.filter { !$0.result.isFinal }.map { "\($0.target) (\($0.result.name))" } ?? []
-        var text = "this vault is being destroyed\(Wipe.why(mark.cause))"
+        var text = "this vault is being destroyed\(mark.cause.why)"
         if !left.isEmpty { text += "; not erased yet: \(left.joined(separator: ", "))" }
         for problem in [problems.first, hardware.problem].compactMap({ $0 }) { text += "; \(problem)" }
         return Ending(
             receipt: receipt, isFinished: false,
             error: VaultError(.wiped, text + "; the wipe continues at the next start", remainingAttempts: 0))
-    }
-
-    static func done(_ receipt: WipeReceipt, in home: HomeDirectory) -> VaultError {
-        VaultError(
-            .wiped,
-            "this vault was destroyed\(why(receipt.cause)); what was erased is in \(home.path)/\(WipeReceipt.fileName)",
-            remainingAttempts: 0)
-    }
-
-    private static func why(_ cause: WipeCause) -> String {
-        switch cause {
-        case .attempts: " because wrong passcodes reached the limit"
-        case .owner: " because its owner asked for it"
-        }
-    }
-
-    static func now() -> UInt64 { UInt64(min(max(0, WallClock.milliseconds), 1 << 53 - 1)) }
-
-    /// - Throws: `invalidName` for an identifier that no target may have, or two alike.
-    static func identifiers(of targets: [any WipeTarget]) throws(VaultError) -> [WipeTargetID] {
-        var ids: [WipeTargetID] = []
-        for target in targets {
-            guard let id = WipeTargetID(target.identifier), id.isOfApp, !ids.contains(id) else {
-                throw VaultError(
-                    .invalidName, "a wipe target's identifier is not like org.example.cache, or is there twice")
-            }
-            ids.append(id)
-        }
-        guard ids.count <= WipeJournal.maximumItems / 2 else {
-            throw VaultError(.invalidName, "there are too many wipe targets")
-        }
-        return ids
     }
 }

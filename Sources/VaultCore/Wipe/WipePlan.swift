@@ -1,4 +1,5 @@
 package import VaultFormat
+internal import VaultHeader
 package import VaultStorage
 
 /// What a wipe would do now, in its order. Making one changes nothing.
@@ -72,7 +73,7 @@ extension Vault {
             }
             steps.append(.init(target: target.id, what: target.what, method: method, files: files, bytes: bytes))
         }
-        let known = try Wipe.identifiers(of: settings.wipeTargets)
+        let known = try WipeTargetID.all(of: settings.wipeTargets)
         let journal = try WipeJournalFile.read(in: home, vault: vault)
         let waiting = (journal?.items ?? []).map(\.target).filter { $0.isOfApp && !known.contains($0) }
         for (id, method) in known.map({ ($0, WipePlan.Method.byApp) }) + waiting.map({ ($0, .waiting) }) {
@@ -134,21 +135,4 @@ extension Vault {
         guard case .file(_, let size) = try home.kind(of: name) else { return nil }
         return size
     }
-}
-
-/// Something of an app that is destroyed together with the vault: a cache, a database of its own, items in a key store.
-///
-/// Given to the vault at every start, because the vault's journal holds its name only, never a place. A wipe that was
-/// begun by a program without it waits for the next start of one that has it.
-public protocol WipeTarget: Sendable {
-    /// Names the target for good: lower-case letters, digits and hyphens, at least one dot, at most 64 bytes, as
-    /// `org.example.notes.cache`.
-    var identifier: String { get }
-
-    /// Erases it. Called again at each start until it succeeds, and after a crash in its middle.
-    /// - Returns: How many things were erased; shown in the receipt.
-    func erase() throws -> Int
-
-    /// Looks whether anything is left; asked after everything was erased.
-    func isErased() throws -> Bool
 }

@@ -3,7 +3,7 @@ import HoldfastAgent
 import Items
 import TestSupport
 import Testing
-import VaultCore
+import VaultHeader
 import VaultFormat
 
 /// Who may use what without being asked for again.

@@ -3,7 +3,7 @@ import HoldfastAgent
 import Items
 import TestSupport
 import Testing
-import VaultCore
+import VaultHeader
 
 /// Walks long random orders of uses, answers, waits, locks and clock jumps, beside a model that only remembers what the
 /// user said.

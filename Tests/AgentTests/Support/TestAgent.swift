@@ -6,6 +6,7 @@ import Synchronization
 import TestSupport
 import Testing
 import VaultCore
+import VaultHeader
 import VaultFormat
 
 /// A scratch folder with a home and a runtime folder, and a vault of cheap costs in the home.

@@ -5,6 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 import VaultCore
+import VaultHeader
 import VaultFormat
 
 /// A scratch folder with a vault's home in it, removed with it.

@@ -10,6 +10,7 @@ import VaultStorage
 @testable import DeviceOwner
 @testable import KeyStores
 @testable import VaultCore
+@testable import VaultHeader
 
 @Suite struct DeviceVaultTests {
     private func code(_ body: () throws -> Void) -> VaultError.Code? {

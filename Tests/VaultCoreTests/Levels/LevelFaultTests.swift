@@ -11,6 +11,7 @@ import VaultStorage
 
 @testable import DeviceOwner
 @testable import VaultCore
+@testable import VaultHeader
 
 /// What others can plant or take away, and what only looks like a way in.
 @Suite struct LevelFaultTests {

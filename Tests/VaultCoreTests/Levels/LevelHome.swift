@@ -10,6 +10,7 @@ import VaultStorage
 @testable import DeviceOwner
 @testable import KeyStores
 @testable import VaultCore
+@testable import VaultHeader
 
 /// A key store and a floor in memory, which a test can stop, roll back, and look into at each call.
 final class ModelStore: ShareStore, FloorStore {

@@ -7,6 +7,7 @@ import VaultFormat
 @testable import VaultCore
 @testable import VaultLog
 @testable import VaultStorage
+import VaultHeader
 
 /// What the earlier keys a move of the level tell and allow afterwards: nothing.
 @Suite struct LevelKeysTests {

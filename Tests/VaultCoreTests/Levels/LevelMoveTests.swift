@@ -1,6 +1,7 @@
 import Testing
 
 @testable import VaultCore
+@testable import VaultHeader
 @testable import VaultFormat
 
 /// Every change of level, killed at every step, and every repair of it, killed at every step: pure values against a

@@ -1,25 +1,25 @@
 internal import Cryptography
-internal import VaultFormat
-internal import VaultStorage
+package import VaultFormat
+package import VaultStorage
 internal import SystemCalls
 
 /// The header on disk: two copies, each overwritten in place, never renamed, so that no old slot survives elsewhere.
-enum HeaderFile {
-    static let name = "header"
-    static let part = HomeDirectory.part(of: name)
+package enum HeaderFile {
+    package static let name = "header"
+    package static let part = HomeDirectory.part(of: name)
 
-    static func checksum(_ bytes: RawSpan) -> [UInt8] { FileChecksum.of(bytes) }
+    package static func checksum(_ bytes: RawSpan) -> [UInt8] { FileChecksum.of(bytes) }
 
     /// What two copies say together.
-    struct Reading {
-        let header: Header
+    package struct Reading {
+        package let header: Header
         /// One copy is damaged or older and must be rewritten from the other.
         let needsRepair: Bool
     }
 
     /// A valid first copy wins (it is written first), else the second; both invalid is damage.
     /// - Throws: `wiped` where a wipe of this home has put its mark; any other mark is only damage.
-    static func decide(_ bytes: [UInt8], _ home: HomeDirectory) throws(VaultError) -> Reading {
+    package static func decide(_ bytes: [UInt8], _ home: HomeDirectory) throws(VaultError) -> Reading {
         guard genuineMark(in: bytes, home) == nil else {
             throw VaultError(.wiped, "this vault is being destroyed", remainingAttempts: 0)
         }
@@ -36,7 +36,7 @@ enum HeaderFile {
         case (.failure, .success(let second)): return Reading(header: second, needsRepair: true)
         case (.failure(let error), .failure):
             // Another process has ended the wipe since these bytes were read.
-            if let wiped = Wipe.finished(in: home) { throw wiped }
+            if let wiped = WipeReceiptFile.finished(in: home) { throw wiped }
             guard marks(in: bytes).isEmpty else { throw .strangeMark }
             throw VaultError(error, in: name)
         }
@@ -53,7 +53,7 @@ enum HeaderFile {
     }
 
     /// Reads without the lock, for display; a writer at work is waited out by taking the lock.
-    static func read(in home: HomeDirectory) throws(VaultError) -> Header {
+    package static func read(in home: HomeDirectory) throws(VaultError) -> Header {
         guard let file = try home.openFile(name, O_RDONLY) else { throw missing(home) }
         do throws(VaultError) {
             let reading = try decide(file.read(Header.fileSize, at: 0), home)
@@ -67,7 +67,7 @@ enum HeaderFile {
 
     /// Writes the first header of a vault that is being made, which gets its name at the end
     /// (``VaultCreation/finish()``).
-    static func create(_ header: Header, in home: HomeDirectory) throws(VaultError) {
+    package static func create(_ header: Header, in home: HomeDirectory) throws(VaultError) {
         guard let file = try home.openFile(part, O_RDWR | O_CREAT | O_EXCL) else { throw missing(home) }
         let copy = try format(name, header.encoded(checksum: checksum))
         try file.write(copy + copy, at: 0)
@@ -75,13 +75,13 @@ enum HeaderFile {
     }
 
     /// The header of a vault that is being made.
-    static func unfinished(in home: HomeDirectory) throws(VaultError) -> Header {
+    package static func unfinished(in home: HomeDirectory) throws(VaultError) -> Header {
         guard let file = try home.openFile(part, O_RDONLY) else { throw missing(home) }
         return try decide(file.read(Header.fileSize, at: 0), home).header
     }
 
-    static func missing(_ home: HomeDirectory) -> VaultError {
-        if let wiped = Wipe.finished(in: home) { return wiped }
+    package static func missing(_ home: HomeDirectory) -> VaultError {
+        if let wiped = WipeReceiptFile.finished(in: home) { return wiped }
         return home.exists("vault.mdb")
             ? .damaged("the header of \(home.path) is missing")
             : VaultError(.noVault, "there is no vault at \(home.path)")
@@ -89,16 +89,16 @@ enum HeaderFile {
 }
 
 /// The header under its exclusive lock: only the holder of this value spends attempts or changes the header.
-struct LockedHeader: ~Copyable, Sendable {
-    let file: DurableFile
-    private(set) var header: Header
+package struct LockedHeader: ~Copyable, Sendable {
+    package let file: DurableFile
+    package private(set) var header: Header
     /// Whether the next reader may find a header although writing it failed.
-    private(set) var isUncertain = false
+    package private(set) var isUncertain = false
 
     /// - Throws: `busy` when another holds the lock for long, `readOnly` or `permissionDenied` when `forWriting` and
     ///   the file cannot be written, `damaged`, `newerVersion`, `noVault`.
     /// - Parameter patience: Milliseconds that another holder is waited for: some key derivations at the ceiling cost.
-    init(in home: HomeDirectory, forWriting: Bool = true, patience: Int = 30_000) throws(VaultError) {
+    package init(in home: HomeDirectory, forWriting: Bool = true, patience: Int = 30_000) throws(VaultError) {
         let file = try LockedHeader.lock(home, flags: forWriting ? O_RDWR : O_RDONLY, patience)
         let reading = try HeaderFile.decide(file.read(Header.fileSize, at: 0), home)
         if reading.needsRepair && forWriting { try LockedHeader.store(reading.header, file) }
@@ -107,7 +107,7 @@ struct LockedHeader: ~Copyable, Sendable {
     }
 
     /// - Parameter evenIfLinked: For a wipe, which takes a header out of a second name's reach before it writes.
-    static func lock(
+    package static func lock(
         _ home: HomeDirectory, flags: Int32, _ patience: Int, evenIfLinked: Bool = false
     ) throws(VaultError) -> DurableFile {
         while true {
@@ -129,7 +129,9 @@ struct LockedHeader: ~Copyable, Sendable {
     ///
     /// A first copy that could not be written is put back: nothing has changed then. Once it is on the disk the change
     /// is made; an error after that says so.
-    mutating func replace(_ changed: Header, authenticate: ([UInt8]) throws(VaultError) -> [UInt8]) throws(VaultError) {
+    package mutating func replace(_ changed: Header, authenticate: ([UInt8]) throws(VaultError) -> [UInt8])
+        throws(VaultError)
+    {
         var changed = changed
         changed.generation = header.generation + 1
         let covered = try format(HeaderFile.name, changed.authenticatedBytes())
@@ -153,7 +155,7 @@ struct LockedHeader: ~Copyable, Sendable {
 
     /// Compares both copies with what was written.
     /// - Throws: `inputOutput` where the file does not give them back.
-    func readBack() throws(VaultError) {
+    package func readBack() throws(VaultError) {
         let copy = try LockedHeader.encoded(header)
         guard try file.read(Header.fileSize, at: 0) == copy + copy else {
             throw VaultError(.inputOutput, "the header was written and does not read back")
@@ -163,7 +165,7 @@ struct LockedHeader: ~Copyable, Sendable {
     /// After a write that failed: the first copy as it was.
     /// - Returns: Whether it is on the disk.
     @discardableResult
-    func restoreFirstCopy() -> Bool {
+    package func restoreFirstCopy() -> Bool {
         do throws(VaultError) { try LockedHeader.write(LockedHeader.encoded(header), 0, file) } catch { return false }
         return true
     }

@@ -1,4 +1,4 @@
-internal import VaultFormat
+package import VaultFormat
 
 /// A change of the slots that open a vault, step by step: pure, and the only place that has their order.
 ///
@@ -85,7 +85,7 @@ struct LevelRepair: Sendable, Hashable {
 }
 
 /// Whether a vault is what the key store outside its home says it is at least.
-enum FloorVerdict: Sendable, Hashable {
+package enum FloorVerdict: Sendable, Hashable {
     /// It is; with what the store should say from now on, where that is something else.
     case fits(writing: LevelFloor?)
     /// The store named another vault, or a higher level: somebody has put another home here, or an old one. Or it has
@@ -93,7 +93,7 @@ enum FloorVerdict: Sendable, Hashable {
     case lowered(LogFloor, was: VaultLevel)
 
     /// What was found outside of the home.
-    enum Found: Sendable, Hashable {
+    package enum Found: Sendable, Hashable {
         /// No floor is kept: this process may use no key store, or only files.
         case unkept
         /// The store was asked; nil where it has none.
@@ -103,7 +103,7 @@ enum FloorVerdict: Sendable, Hashable {
     }
 
     /// Nil where no floor is kept.
-    init?(_ present: LevelFloor, _ found: Found) {
+    package init?(_ present: LevelFloor, _ found: Found) {
         switch found {
         case .unkept: return nil
         case .floor(let floor): self.init(present, floor: floor)
@@ -114,7 +114,7 @@ enum FloorVerdict: Sendable, Hashable {
     /// - Parameters:
     ///   - present: What the header says, whose MAC is known.
     ///   - floor: What the store says; nil where it was asked and has nothing. One that cannot be asked is no `nil`.
-    init(_ present: LevelFloor, floor: LevelFloor?) {
+    package init(_ present: LevelFloor, floor: LevelFloor?) {
         guard let floor else {
             self = .fits(writing: present)
             return

@@ -1,8 +1,8 @@
 internal import Cryptography
-internal import KeyStores
-internal import SecretMemory
-internal import VaultFormat
-internal import VaultStorage
+package import KeyStores
+package import SecretMemory
+package import VaultFormat
+package import VaultStorage
 
 /// What the slot of a PIN carries beside the wrapped key: where the chip has its share, and under the master key the
 /// slot's wrapping key, so that a change of the rules, which the slot is bound to, needs the passcode only and not the
@@ -10,15 +10,15 @@ internal import VaultStorage
 ///
 /// Version 2, the chip's object behind its 16-bit length, little endian, then nonce, wrapping key, tag of the PIN, and
 /// the cipher's tag.
-struct PINSlot {
-    static let version: UInt8 = 2
+package struct PINSlot {
+    package static let version: UInt8 = 2
     private static let sealedSize = 92
 
-    let object: HardwareObject
+    package let object: HardwareObject
     private let sealed: [UInt8]
 
     /// Nil for a slot that is not as ``make(_:under:factor:share:wrapping:of:)`` makes them.
-    init?(_ slot: Slot) {
+    package init?(_ slot: Slot) {
         let bytes = slot.kindData
         guard slot.kind == .pin, bytes.count > 3 + PINSlot.sealedSize, bytes[0] == PINSlot.version else {
             return nil
@@ -34,7 +34,7 @@ struct PINSlot {
     ///   - empty: With its id, salt and costs.
     ///   - made: What the chip gave for it.
     ///   - factor: A, 32 bytes.
-    static func make(
+    package static func make(
         _ empty: Slot, under made: borrowing HardwareShare, factor: borrowing SecretBytes,
         wrapping master: borrowing SecretBytes, of header: Header
     ) throws(VaultError) -> Slot {
@@ -52,7 +52,7 @@ struct PINSlot {
 
     /// The slot of a header for the rules that the header has now.
     /// - Throws: `damaged`.
-    static func rewrap(
+    package static func rewrap(
         _ slot: Slot, _ master: borrowing SecretBytes, of header: Header
     ) throws(VaultError) -> Slot {
         let kept = try opened(slot, master, header.vault)
@@ -62,7 +62,7 @@ struct PINSlot {
 
     /// Whether a secret is the PIN. Takes a key derivation, and no attempt of the chip's.
     /// - Throws: `damaged`.
-    static func holds(
+    package static func holds(
         _ secret: borrowing SecretBytes, _ slot: Slot, _ master: borrowing SecretBytes, of vault: VaultID
     ) throws(VaultError) -> Bool {
         let kept = try opened(slot, master, vault)

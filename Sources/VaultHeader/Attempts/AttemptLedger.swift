@@ -1,17 +1,17 @@
 internal import Cryptography
-internal import VaultFormat
-internal import VaultStorage
+package import VaultFormat
+package import VaultStorage
 internal import SystemCalls
 
 /// The ledger file: two sectors written in turn, each flushed before its writer continues.
 ///
 /// In this tier a copy of the home carries a budget of its own; that cannot be stopped without hardware.
-struct AttemptLedger: ~Copyable, Sendable {
-    static let name = "ledger"
+package struct AttemptLedger: ~Copyable, Sendable {
+    package static let name = "ledger"
     private let file: DurableFile
     private let vault: VaultID
-    private(set) var budget: AttemptBudget
-    private(set) var sequence: UInt64
+    package private(set) var budget: AttemptBudget
+    package private(set) var sequence: UInt64
     /// The sector that the next write goes to: never the one that holds the truth.
     private var nextIndex: Int
     private let needsSave: Bool
@@ -39,7 +39,7 @@ struct AttemptLedger: ~Copyable, Sendable {
     }
 
     /// Opens the ledger, and makes durable what had to be made up: a lost ledger, a delay that begins again.
-    static func open(
+    package static func open(
         in home: HomeDirectory, vault: VaultID, policy: VaultPolicy, now: BootInstant
     ) throws(VaultError) -> AttemptLedger {
         var ledger = try AttemptLedger(in: home, vault: vault, policy: policy, now: now)
@@ -63,7 +63,9 @@ struct AttemptLedger: ~Copyable, Sendable {
     }
 
     /// The truth in two sectors: the newer valid one. One that is bad may have been a burn in the making.
-    static func decide(_ bytes: [UInt8], vault: VaultID) -> (sector: LedgerSector?, oneIsBad: Bool, nextIndex: Int) {
+    package static func decide(_ bytes: [UInt8], vault: VaultID) -> (
+        sector: LedgerSector?, oneIsBad: Bool, nextIndex: Int
+    ) {
         let sectors = sectors(bytes, vault: vault)
         switch (sectors[0], sectors[1]) {
         case (let first?, let second?):
@@ -86,13 +88,13 @@ struct AttemptLedger: ~Copyable, Sendable {
     }
 
     /// The ledger's write count, for an anchor; 0 when there is none.
-    static func sequence(in home: HomeDirectory, vault: VaultID) throws(VaultError) -> UInt64 {
+    package static func sequence(in home: HomeDirectory, vault: VaultID) throws(VaultError) -> UInt64 {
         guard let file = try home.openFile(name, O_RDONLY) else { return 0 }
         return decide(try file.read(LedgerSector.fileSize, at: 0), vault: vault).sector?.sequence ?? 0
     }
 
     /// Reads the budget for display, without writing and without the lock.
-    static func peek(in home: HomeDirectory, vault: VaultID, policy: VaultPolicy, now: BootInstant)
+    package static func peek(in home: HomeDirectory, vault: VaultID, policy: VaultPolicy, now: BootInstant)
         throws(VaultError) -> AttemptBudget
     {
         guard let file = try home.openFile(name, O_RDONLY) else { return .distrusted(policy: policy, now: now) }
@@ -101,7 +103,7 @@ struct AttemptLedger: ~Copyable, Sendable {
     }
 
     /// Writes a new vault's ledger: both sectors, nothing spent.
-    static func create(in home: HomeDirectory, vault: VaultID, now: BootInstant) throws(VaultError) {
+    package static func create(in home: HomeDirectory, vault: VaultID, now: BootInstant) throws(VaultError) {
         guard let file = try home.openFile(name, O_RDWR | O_CREAT | O_EXCL) else {
             throw .damaged("the ledger cannot be created")
         }
@@ -116,7 +118,7 @@ struct AttemptLedger: ~Copyable, Sendable {
 
     /// Gives a copy of a home the counts of the one it was copied from: copying must not be a way to fresh attempts. An
     /// unreadable ledger becomes one without counts, which copying the files would also yield.
-    static func copy(
+    package static func copy(
         from source: HomeDirectory, to target: HomeDirectory, vault: VaultID, now: BootInstant
     ) throws(VaultError) {
         try create(in: target, vault: vault, now: now)
@@ -130,13 +132,13 @@ struct AttemptLedger: ~Copyable, Sendable {
     }
 
     /// Changes the budget and makes the change durable before returning.
-    mutating func update(_ change: (inout AttemptBudget) -> Void) throws(VaultError) {
+    package mutating func update(_ change: (inout AttemptBudget) -> Void) throws(VaultError) {
         change(&budget)
         try save()
     }
 
     /// Puts back an earlier budget: the attempt was not one.
-    mutating func restore(_ earlier: AttemptBudget) throws(VaultError) {
+    package mutating func restore(_ earlier: AttemptBudget) throws(VaultError) {
         budget = earlier
         try save()
     }
@@ -153,127 +155,4 @@ struct AttemptLedger: ~Copyable, Sendable {
         sequence = next
         nextIndex = 1 - nextIndex
     }
-}
-
-/// One attempt, already paid for. Only the ledger issues it, and an unlock with a passcode consumes it; dropping it
-/// unused leaves it spent. It holds the header's lock, so no other process checks a passcode meanwhile.
-package struct BurnedAttempt: ~Copyable, Sendable {
-    var header: LockedHeader
-    private var ledger: AttemptLedger
-    private let before: AttemptBudget
-    private let clock: any BootClock
-    /// The folder that it was burned in.
-    let home: HomeDirectory
-
-    /// Burns one attempt: durable before this returns.
-    fileprivate init(
-        in home: HomeDirectory, header: consuming LockedHeader, ledger: consuming AttemptLedger,
-        clock: any BootClock
-    ) throws(VaultError) {
-        let before = ledger.budget
-        let now = clock.now()
-        do throws(VaultError) {
-            try ledger.update { $0.burn(at: now) }
-        } catch {
-            // No attempt is issued, so none was made; what a failed flush left must not count as one.
-            try? ledger.restore(before)
-            throw error
-        }
-        self.before = before
-        self.home = home
-        self.header = header
-        self.ledger = ledger
-        self.clock = clock
-    }
-
-    /// Attempts left, this one not among them.
-    package var remainingAttempts: Int { ledger.budget.remaining }
-
-    /// Whether the limit was reached by wrong passcodes with self-destruct on.
-    var mustDestroy: Bool { ledger.budget.decision(at: clock.now()) == .destroy }
-
-    /// What a refusal adds about the limit.
-    var warning: String { ledger.budget.warning }
-
-    /// What is counted now.
-    var budget: AttemptBudget { ledger.budget }
-
-    /// What was counted before it.
-    var budgetBefore: AttemptBudget { before }
-
-    /// How often the ledger was written.
-    var ledgerSequence: UInt64 { ledger.sequence }
-
-    /// Milliseconds until the next attempt.
-    var delayLeft: UInt64 { ledger.budget.delayLeft(at: clock.now()) }
-
-    /// The attempt was never checked, or repeated what is known to be wrong: it costs nothing.
-    mutating func refund() throws(VaultError) { try ledger.restore(before) }
-
-    /// The passcode was wrong.
-    mutating func refuse() throws(VaultError) {
-        let now = clock.now()
-        try ledger.update { $0.refuse(at: now) }
-    }
-
-    /// The passcode was right.
-    mutating func settle() throws(VaultError) {
-        let now = clock.now()
-        try ledger.update { $0.settle(at: now) }
-    }
-}
-
-extension AttemptLedger {
-    /// Decides whether an attempt may be made and burns it.
-    /// - Throws: `delayed`, `attemptsExhausted`, `noWayLeft`, `readOnly`, and what reading and writing can throw.
-    static func burn(
-        in home: HomeDirectory, header: consuming LockedHeader, clock: any BootClock
-    ) throws(VaultError) -> BurnedAttempt {
-        let now = clock.now()
-        let policy = header.header.policy
-        let hasPhrase = header.header.recoverySlot != nil
-        let ledger = try AttemptLedger.open(in: home, vault: header.header.vault, policy: policy, now: now)
-        switch ledger.budget.decision(at: now) {
-        case .allowed: return try BurnedAttempt(in: home, header: header, ledger: ledger, clock: clock)
-        case .delayed(let milliseconds):
-            throw VaultError(
-                .delayed,
-                "too many failed attempts: the next one is possible in \(seconds(milliseconds))"
-                    + ledger.budget.warning,
-                remainingAttempts: ledger.budget.remaining, retryAfter: .milliseconds(milliseconds))
-        case .destroy:
-            throw VaultError(.wiped, "wrong passcodes have reached the limit: this vault is to be destroyed")
-        case .closed:
-            throw .noAttemptLeft(hasPhrase: hasPhrase)
-        }
-    }
-
-    /// Adds one failure that nothing was burned for, durably.
-    /// - Returns: The budget after it.
-    static func countFailure(
-        in home: HomeDirectory, header: Header, clock: any BootClock
-    ) throws(VaultError) -> AttemptBudget {
-        let now = clock.now()
-        var ledger = try AttemptLedger.open(in: home, vault: header.vault, policy: header.policy, now: now)
-        try ledger.update { budget in
-            budget.burn(at: now)
-            budget.refuse(at: now)
-        }
-        return ledger.budget
-    }
-
-    /// Sets everything back to zero after the recovery phrase opened the vault.
-    static func reset(in home: HomeDirectory, header: Header, clock: any BootClock) throws(VaultError) {
-        let now = clock.now()
-        var ledger = try AttemptLedger.open(in: home, vault: header.vault, policy: header.policy, now: now)
-        try ledger.update { $0.settle(at: now) }
-    }
-}
-
-/// Milliseconds in words, rounded up.
-package func seconds(_ milliseconds: UInt64) -> String {
-    let seconds = (milliseconds + 999) / 1000
-    if seconds < 120 { return "\(seconds) s" }
-    let minutes = (seconds + 59) / 60
-    return "\(minutes) min"
 }

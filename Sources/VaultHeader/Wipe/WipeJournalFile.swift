@@ -1,15 +1,15 @@
-internal import VaultFormat
-internal import VaultStorage
+package import VaultFormat
+package import VaultStorage
 internal import SystemCalls
 
 /// The journal on disk: two sectors written in turn, so that a torn write leaves the one before.
-enum WipeJournalFile {
-    static let name = "wipe.journal"
-    static let part = HomeDirectory.part(of: name)
+package enum WipeJournalFile {
+    package static let name = "wipe.journal"
+    package static let part = HomeDirectory.part(of: name)
 
     /// What is there for this vault; nil when there is none.
     /// - Throws: `damaged` when both sectors hold something that no writer writes, or one of another vault's.
-    static func read(in home: HomeDirectory, vault: VaultID) throws(VaultError) -> WipeJournal? {
+    package static func read(in home: HomeDirectory, vault: VaultID) throws(VaultError) -> WipeJournal? {
         guard let file = try home.openFile(name, O_RDONLY) else { return nil }
         let bytes = try file.read(WipeJournal.fileSize, at: 0)
         guard bytes.contains(where: { $0 != 0 }) else { return nil }
@@ -28,7 +28,7 @@ enum WipeJournalFile {
     }
 
     /// Writes the next state durably over the older sector.
-    static func save(_ journal: inout WipeJournal, in home: HomeDirectory) throws(VaultError) {
+    package static func save(_ journal: inout WipeJournal, in home: HomeDirectory) throws(VaultError) {
         journal.sequence += 1
         let sector = try format(name, journal.encoded(checksum: HeaderFile.checksum))
         let place = journal.sequence % 2 * UInt64(WipeJournal.size)
@@ -45,9 +45,10 @@ enum WipeJournalFile {
     }
 
     /// Makes sure that a wipe by any program knows of an app's targets.
-    static func register(_ targets: [any WipeTarget], in home: HomeDirectory, vault: VaultID) throws(VaultError) {
+    package static func register(_ targets: [any WipeTarget], in home: HomeDirectory, vault: VaultID) throws(VaultError)
+    {
         guard !targets.isEmpty else { return }
-        let ids = try Wipe.identifiers(of: targets)
+        let ids = try WipeTargetID.all(of: targets)
         guard !missing(ids, in: known(in: home, vault)).isEmpty else { return }
         // Under the header's lock: another program that registers now is not undone, and a wipe that has ended
         // meanwhile gets no journal again.

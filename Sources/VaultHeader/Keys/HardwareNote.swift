@@ -1,29 +1,29 @@
 internal import Cryptography
-internal import KeyStores
-internal import SecretMemory
-internal import VaultFormat
-internal import VaultStorage
+package import KeyStores
+package import SecretMemory
+package import VaultFormat
+package import VaultStorage
 internal import SystemCalls
 
 /// Distinguishes notes written with the vault's master key from all others.
-final class NoteKey: Sendable {
+package final class NoteKey: Sendable {
     private let key: SecretBytes
     private let prefix: [UInt8]
 
     /// - Parameter prefix: What tells the tags of this key from anything else that it could authenticate.
-    init(_ key: consuming SecretBytes, before prefix: [UInt8] = []) {
+    package init(_ key: consuming SecretBytes, before prefix: [UInt8] = []) {
         self.key = key
         self.prefix = prefix
     }
 
-    func tag(_ covered: [UInt8]) throws(VaultError) -> [UInt8] {
+    package func tag(_ covered: [UInt8]) throws(VaultError) -> [UInt8] {
         let covered = prefix + covered
         return try crypto { () throws(CryptographyError) in
             try unsafe HMACSHA256.authenticate(covered.span.bytes, key: key).bytes
         }
     }
 
-    func isValid(_ tag: [UInt8], for covered: [UInt8]) -> Bool {
+    package func isValid(_ tag: [UInt8], for covered: [UInt8]) -> Bool {
         let covered = prefix + covered
         return unsafe HMACSHA256.isValid(tag.span.bytes, for: covered.span.bytes, key: key)
     }
@@ -36,24 +36,24 @@ final class NoteKey: Sendable {
 /// an unlock it counts only where its tag is of the present master key; a wipe, which has no such key, reads it as it
 /// is. In both it says no more than where to look: what is found there goes only if it shows in itself that it was made
 /// for the home whose wipe key lies here.
-struct HardwareNote: Sendable, Hashable {
+package struct HardwareNote: Sendable, Hashable {
     /// Shares in a chip that counts attempts.
-    var shares: [HardwareObject] = []
+    package var shares: [HardwareObject] = []
     /// The homes whose generation is held, or about to be.
-    var anchors: [HardwareOwner] = []
+    package var anchors: [HardwareOwner] = []
     /// The change of the level that is under way.
-    var move: PendingNote.Move?
+    package var move: PendingNote.Move?
     /// Revocable shares of the header before.
-    var leaving: [ShareItem] = []
+    package var leaving: [ShareItem] = []
     /// Revocable shares of the header after.
-    var coming: [ShareItem] = []
+    package var coming: [ShareItem] = []
     /// Revocable shares that no header names any more.
-    var owed: [ShareItem] = []
+    package var owed: [ShareItem] = []
     /// Whose tags proved it, of a note that was read with one key: it is not written.
-    var provedBy = Side.both
+    package var provedBy = Side.both
 
     /// The header before, the header after, or both where they have one master key.
-    enum Side: Sendable, Hashable {
+    package enum Side: Sendable, Hashable {
         case before, after, both
 
         /// - Parameter tags: Which of the note's tags are right; of one alone both headers have it.
@@ -70,7 +70,7 @@ struct HardwareNote: Sendable, Hashable {
     /// What follows from the revocable shares in it, once the header is known to be genuine: those of the side that the
     /// header is not on are owed to their stores from then on.
     /// - Returns: The change of the level that the note shows to have been made.
-    mutating func settle(_ header: Header) -> PendingNote.Move? {
+    package mutating func settle(_ header: Header) -> PendingNote.Move? {
         let named = header.shareItems
         var finished: PendingNote.Move?
         switch PendingDecision(form, named: named, isBefore: provedBy != .after, isAfter: provedBy != .before) {
@@ -85,25 +85,25 @@ struct HardwareNote: Sendable, Hashable {
         return finished
     }
 
-    static let name = "hardware.pending"
+    package static let name = "hardware.pending"
     private static let part = "hardware.pending.part"
     /// A note that this vault did not write, kept for inspection.
-    static let refused = "hardware.pending.refused"
+    package static let refused = "hardware.pending.refused"
     /// Every name that it can have.
-    static let names = [name, part]
+    package static let names = [name, part]
 
-    var isEmpty: Bool { form.isEmpty }
+    package var isEmpty: Bool { form.isEmpty }
 
-    init() {}
+    package init() {}
 
     /// What a header names, but for the shares of ``Header/shareItems``.
-    init(of header: Header) {
+    package init(of header: Header) {
         shares = header.slots.compactMap(\.hardwareObject)
         anchors = header.flags.contains(.generationAnchored) ? [header.owner] : []
     }
 
     /// Takes in what another one has; of two shares with one name the later says more.
-    mutating func add(_ other: HardwareNote) {
+    package mutating func add(_ other: HardwareNote) {
         shares.removeAll { share in other.shares.contains { $0.name == share.name } }
         shares += other.shares
         anchors += other.anchors.filter { !anchors.contains($0) }
@@ -116,12 +116,12 @@ struct HardwareNote: Sendable, Hashable {
     // MARK: On the disk
 
     /// What is there, whoever wrote it; nil if there is no note, empty if it is not a note or cannot be read.
-    static func read(in home: HomeDirectory) -> HardwareNote? {
+    package static func read(in home: HomeDirectory) -> HardwareNote? {
         do throws(VaultError) { return try stored(in: home)?.note } catch { return HardwareNote() }
     }
 
     /// What is noted, with its tags, for a caller that has another way to prove it.
-    static func unproved(
+    package static func unproved(
         in home: HomeDirectory
     ) throws(VaultError) -> (note: HardwareNote, covered: [UInt8], tags: [[UInt8]])? {
         guard let file = try home.openFile(name, O_RDONLY),
@@ -149,7 +149,7 @@ struct HardwareNote: Sendable, Hashable {
     /// What this vault noted; nil where there is nothing. A note that was not written with one of these keys names
     /// nothing that is let go of: it is put aside.
     /// - Throws: What reading can throw: it is not known then what is noted, and no other note may take its place.
-    static func genuine(in home: HomeDirectory, _ keys: [NoteKey]) throws(VaultError) -> HardwareNote? {
+    package static func genuine(in home: HomeDirectory, _ keys: [NoteKey]) throws(VaultError) -> HardwareNote? {
         guard let stored = try stored(in: home) else { return nil }
         if let side = keys.lazy.compactMap(stored.side).first {
             var note = stored.note
@@ -163,7 +163,7 @@ struct HardwareNote: Sendable, Hashable {
     /// Adds to what is noted; what was noted before a change of the master key is noted under both. Durable when it
     /// returns.
     /// - Parameter keys: Of the master keys that the header before and the one after are under.
-    static func add(_ more: HardwareNote, in home: HomeDirectory, _ keys: [NoteKey]) throws(VaultError) {
+    package static func add(_ more: HardwareNote, in home: HomeDirectory, _ keys: [NoteKey]) throws(VaultError) {
         let present = try genuine(in: home, keys)
         guard !more.isEmpty || present != nil && keys.count > 1 else { return }
         var note = present ?? HardwareNote()
@@ -173,7 +173,7 @@ struct HardwareNote: Sendable, Hashable {
 
     /// Durable when it returns; before that the old one is there.
     /// - Parameter keys: The home that may act on it at an unlock; none for a wipe, which does not know it.
-    func write(in home: HomeDirectory, _ keys: [NoteKey]) throws(VaultError) {
+    package func write(in home: HomeDirectory, _ keys: [NoteKey]) throws(VaultError) {
         let bytes = try encoded(keys)
         guard let file = try home.openFile(HardwareNote.part, O_RDWR | O_CREAT) else {
             throw .damaged("\(HardwareNote.part) cannot be created")
@@ -185,7 +185,7 @@ struct HardwareNote: Sendable, Hashable {
         try home.synchronize()
     }
 
-    static func remove(in home: HomeDirectory) { for name in names { home.remove(name) } }
+    package static func remove(in home: HomeDirectory) { for name in names { home.remove(name) } }
 
     private func encoded(_ keys: [NoteKey]) throws(VaultError) -> [UInt8] {
         let form = form
@@ -202,7 +202,7 @@ struct HardwareNote: Sendable, Hashable {
 
 extension HardwareNote {
     /// As the file says it.
-    init(_ form: PendingNote) {
+    package init(_ form: PendingNote) {
         shares = form.shares.map { HardwareObject(name: $0.name, data: $0.object) }
         anchors = form.anchors.map { HardwareOwner(vault: $0.vault, home: $0.home) }
         move = form.move
@@ -225,9 +225,14 @@ extension HardwareNote {
 
 extension Slot {
     /// What the share of a counted slot is found by; nil where it has none.
-    var hardwareObject: HardwareObject? {
+    package var hardwareObject: HardwareObject? {
         if kind == .pin { return PINSlot(self)?.object }
         guard kind.isCounted, flags.contains(.hardwareShare) else { return nil }
         return HardwareObject(name: hardwareName, data: kindData)
     }
+}
+
+extension Header {
+    /// The revocable shares that its slots name.
+    package var shareItems: [ShareItem] { slots.compactMap(\.shareItem) }
 }

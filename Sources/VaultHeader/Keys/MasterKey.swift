@@ -1,17 +1,17 @@
 internal import Cryptography
-internal import SecretMemory
-internal import VaultFormat
-internal import VaultStorage
+package import SecretMemory
+package import VaultFormat
+package import VaultStorage
 
 /// What the master key is used for: keys derived from it, of which one authenticates the header, one wraps the keybag,
 /// and one tells this vault's notes of what lies in hardware from others. They are kept while the vault is unlocked,
 /// the master key itself only while slots are made.
-struct HeaderKeys: ~Copyable, Sendable {
+package struct HeaderKeys: ~Copyable, Sendable {
     private let macKey: SecretBytes
     private let keybagKey: SecretBytes
-    let noteKey: NoteKey
+    package let noteKey: NoteKey
 
-    init(master: borrowing SecretBytes, vault: VaultID) throws(VaultError) {
+    package init(master: borrowing SecretBytes, vault: VaultID) throws(VaultError) {
         let mac = try HeaderKeys.derive(master, vault, "holdfast/1/header-mac")
         let keybag = try HeaderKeys.derive(master, vault, "holdfast/1/keybag")
         let note = try HeaderKeys.derive(master, vault, "holdfast/1/pending")
@@ -26,7 +26,7 @@ struct HeaderKeys: ~Copyable, Sendable {
         self.noteKey = noteKey
     }
 
-    borrowing func copy() throws(VaultError) -> HeaderKeys {
+    package borrowing func copy() throws(VaultError) -> HeaderKeys {
         let mac = try secretMemory(macKey.copy(lifetime: .longLived))
         let keybag = try secretMemory(keybagKey.copy(lifetime: .longLived))
         return HeaderKeys(macKey: mac, keybagKey: keybag, noteKey: noteKey)
@@ -41,22 +41,24 @@ struct HeaderKeys: ~Copyable, Sendable {
     }
 
     /// The MAC over a header's covered bytes.
-    borrowing func mac(_ covered: [UInt8]) throws(VaultError) -> [UInt8] {
+    package borrowing func mac(_ covered: [UInt8]) throws(VaultError) -> [UInt8] {
         try crypto(unsafe HMACSHA256.authenticate(covered.span.bytes, key: macKey).bytes)
     }
 
     /// Whether the header is as its last writer left it.
-    borrowing func authenticates(_ header: Header) -> Bool {
+    package borrowing func authenticates(_ header: Header) -> Bool {
         guard let covered = try? header.authenticatedBytes() else { return false }
         return unsafe HMACSHA256.isValid(header.mac.span.bytes, for: covered.span.bytes, key: macKey)
     }
 
-    borrowing func seal(keybag: borrowing SecretBytes, vault: VaultID, epoch: UInt32) throws(VaultError) -> [UInt8] {
-        try VaultCore.seal(
+    package borrowing func seal(keybag: borrowing SecretBytes, vault: VaultID, epoch: UInt32) throws(VaultError)
+        -> [UInt8]
+    {
+        try VaultHeader.seal(
             keybag, key: keybagKey, authenticating: HeaderKeys.keybagAssociatedData(vault: vault, epoch: epoch))
     }
 
-    borrowing func openKeybag(of header: Header) throws(VaultError) -> SecretBytes {
+    package borrowing func openKeybag(of header: Header) throws(VaultError) -> SecretBytes {
         let associated = HeaderKeys.keybagAssociatedData(vault: header.vault, epoch: header.epoch)
         return try open(header.sealedKeybag, associated, lifetime: .longLived)
     }
@@ -80,8 +82,8 @@ struct HeaderKeys: ~Copyable, Sendable {
         return keybag
     }
 
-    borrowing func seal(wipeKey: borrowing SecretBytes, of vault: VaultID) throws(VaultError) -> [UInt8] {
-        try VaultCore.seal(wipeKey, key: keybagKey, authenticating: HeaderKeys.wipeKeyAssociatedData(vault))
+    package borrowing func seal(wipeKey: borrowing SecretBytes, of vault: VaultID) throws(VaultError) -> [UInt8] {
+        try VaultHeader.seal(wipeKey, key: keybagKey, authenticating: HeaderKeys.wipeKeyAssociatedData(vault))
     }
 
     borrowing func openWipeKeyBytes(of header: Header) throws(VaultError) -> SecretBytes {
@@ -105,7 +107,7 @@ struct HeaderKeys: ~Copyable, Sendable {
 
 extension VaultPolicy {
     /// What counted slots bind: BLAKE3 of the canonical bytes.
-    func digest() throws(VaultError) -> [UInt8] {
+    package func digest() throws(VaultError) -> [UInt8] {
         let bytes = try format(HeaderFile.name, encoded())
         return unsafe BLAKE3.hash(bytes.span.bytes).bytes
     }

@@ -39,21 +39,6 @@ extension VaultPolicy {
     }
 }
 
-extension Header {
-    /// As ``VaultPolicy/obstacle(at:)``, for rules that are to stand in this header: also whether somebody can open the
-    /// vault.
-    func obstacle(to policy: VaultPolicy) -> String? {
-        if let obstacle = policy.obstacle(at: level) { return obstacle }
-        guard deviceSlot == nil, passcodeSlot == nil, pinSlot == nil, !ownerSlots.isEmpty else { return nil }
-        // The slot that is kept has no age, and proves what its store gives: more is never had from it.
-        let isOpen = OwnerStep.allCases.contains { step in
-            guard policy.asks(for: step), let rule = policy.fallback[step.fallback] else { return false }
-            return rule.withinHours == nil && rule.assurance <= .presence
-        }
-        return isOpen ? nil : "no step would open the vault: it has no passcode, and the device's owner must be asked"
-    }
-}
-
 extension FallbackPolicy.Rule {
     /// The phrase, where no passcode of the device follows biometrics: then it is what a finger that runs out leads to.
     fileprivate var lastWay: FallbackPolicy.Rule {

@@ -1,11 +1,11 @@
-internal import Cryptography
-internal import SecretMemory
-internal import VaultFormat
-internal import VaultStorage
+package import Cryptography
+package import SecretMemory
+package import VaultFormat
+package import VaultStorage
 
 /// What a factor yields for one slot: the wrapping key W, and the commitment C that tells a wrong secret from a damaged
 /// slot before anything is unwrapped (AES-GCM alone does not commit to its key).
-struct SlotKey: ~Copyable {
+package struct SlotKey: ~Copyable {
     private let wrappingKey: SecretBytes
     private let commitment: SecretBytes
 
@@ -14,13 +14,15 @@ struct SlotKey: ~Copyable {
 
     /// Stretches a passcode in its composed form (``ComposedForm``) with the slot's costs. Takes about as long as the
     /// vault was calibrated to.
-    static func stretch(_ passcode: borrowing SecretBytes, for slot: Slot) throws(VaultError) -> SecretBytes {
+    package static func stretch(_ passcode: borrowing SecretBytes, for slot: Slot) throws(VaultError) -> SecretBytes {
         try ComposedForm.with(passcode) { passcode throws(VaultError) in try derive(passcode, slot) }
     }
 
     /// The same with the bytes as they were typed, as slots made before the composed form are made of.
     /// - Returns: Nil where that is the composed form.
-    static func stretch(asTyped passcode: borrowing SecretBytes, for slot: Slot) throws(VaultError) -> SecretBytes? {
+    package static func stretch(asTyped passcode: borrowing SecretBytes, for slot: Slot) throws(VaultError)
+        -> SecretBytes?
+    {
         switch try ComposedForm.of(passcode) {
         case .some: try derive(passcode, slot)
         case .none: nil
@@ -35,7 +37,7 @@ struct SlotKey: ~Copyable {
     }
 
     /// The recovery phrase needs no stretching: it has 256 bits.
-    static func expand(_ phrase: borrowing RecoveryPhrase, vault: VaultID) throws(VaultError) -> SecretBytes {
+    package static func expand(_ phrase: borrowing RecoveryPhrase, vault: VaultID) throws(VaultError) -> SecretBytes {
         let entropy = try secretMemory(
             phrase.withEntropy { entropy throws(SecretMemoryError) in try SecretBytes(copying: entropy) })
         return try crypto(
@@ -48,13 +50,13 @@ struct SlotKey: ~Copyable {
     /// - Parameters:
     ///   - factor: A, 32 bytes.
     ///   - slot: Must not say that there is a share.
-    init(factor: borrowing SecretBytes, slot: Slot) throws(VaultError) {
+    package init(factor: borrowing SecretBytes, slot: Slot) throws(VaultError) {
         guard !slot.flags.contains(.hardwareShare) else { throw .noTier(slot.kind) }
         try self.init(input: SlotKey.input(factor), slot)
     }
 
     /// The same with what the hardware gave, 32 bytes.
-    init(factor: borrowing SecretBytes, slot: Slot, share: borrowing SecretBytes) throws(VaultError) {
+    package init(factor: borrowing SecretBytes, slot: Slot, share: borrowing SecretBytes) throws(VaultError) {
         guard slot.flags.contains(.hardwareShare) else { throw .damaged("this slot has no hardware share") }
         guard share.count == SlotKey.shareSize else {
             throw .damaged("a hardware share has \(share.count) bytes in place of \(SlotKey.shareSize)")
@@ -85,7 +87,7 @@ struct SlotKey: ~Copyable {
 
     /// Of a slot whose wrapping key was kept.
     /// - Parameter kept: As ``opened(_:by:for:of:)`` gives it.
-    init(kept: borrowing SecretBytes, of slot: Slot) throws(VaultError) {
+    package init(kept: borrowing SecretBytes, of slot: Slot) throws(VaultError) {
         let key = try secretMemory(kept.copy(0..<32))
         let commitment = try secretMemory(unsafe SecretBytes(copying: slot.commitment.span.bytes))
         wrappingKey = key
@@ -94,7 +96,7 @@ struct SlotKey: ~Copyable {
 
     /// What ``kept(by:with:for:of:)`` sealed: the wrapping key, 32 bytes, and the tag.
     /// - Throws: `damaged`.
-    static func opened(
+    package static func opened(
         _ sealed: [UInt8], by key: borrowing SecretBytes, for slot: Slot, of vault: VaultID
     ) throws(VaultError) -> SecretBytes {
         var opened = try secretMemory(SecretBytes(zeroed: 64))
@@ -113,7 +115,7 @@ struct SlotKey: ~Copyable {
     }
 
     /// The wrapping key and a tag of 32 bytes, sealed under a key derived from the master key: nonce, ciphertext, tag.
-    borrowing func kept(
+    package borrowing func kept(
         by key: borrowing SecretBytes, with tag: borrowing SecretBytes, for slot: Slot, of vault: VaultID
     ) throws(VaultError) -> [UInt8] {
         var both = try secretMemory(SecretBytes(zeroed: 64))
@@ -131,12 +133,12 @@ struct SlotKey: ~Copyable {
     }
 
     /// What a chip is asked with instead of the passcode: 32 bytes.
-    static func authorisation(factor: borrowing SecretBytes, slot: Slot) throws(VaultError) -> SecretBytes {
+    package static func authorisation(factor: borrowing SecretBytes, slot: Slot) throws(VaultError) -> SecretBytes {
         try crypto(unsafe HKDFSHA256.derive(factor, salt: slot.salt.span.bytes, info: "holdfast/1/tpm-auth", count: 32))
     }
 
     /// Recognises a passcode that is already known to be wrong.
-    static func repeatTag(factor: borrowing SecretBytes, slot: Slot) throws(VaultError) -> SecretBytes {
+    package static func repeatTag(factor: borrowing SecretBytes, slot: Slot) throws(VaultError) -> SecretBytes {
         try crypto(unsafe HKDFSHA256.derive(factor, salt: slot.salt.span.bytes, info: "holdfast/1/repeat", count: 32))
     }
 
@@ -147,13 +149,14 @@ struct SlotKey: ~Copyable {
     }
 
     /// Whether the factor is the one the slot was made with.
-    borrowing func matches(_ slot: Slot) -> Bool {
+    package borrowing func matches(_ slot: Slot) -> Bool {
         unsafe commitment.isEqual(to: slot.commitment.span.bytes)
     }
 
     /// Unwraps the master key.
     /// - Throws: `damaged` when the slot or the policy it binds was changed.
-    borrowing func unwrap(_ slot: Slot, vault: VaultID, policyDigest: [UInt8]) throws(VaultError) -> SecretBytes {
+    package borrowing func unwrap(_ slot: Slot, vault: VaultID, policyDigest: [UInt8]) throws(VaultError) -> SecretBytes
+    {
         var master = try secretMemory(SecretBytes(zeroed: 32, lifetime: .longLived))
         let associated = slot.authenticatedData(vault: vault, policyDigest: policyDigest)
         do throws(CryptographyError) {
@@ -172,7 +175,7 @@ struct SlotKey: ~Copyable {
     }
 
     /// A finished slot: commitment set and the master key wrapped.
-    consuming func wrap(
+    package consuming func wrap(
         _ master: borrowing SecretBytes, into slot: Slot, vault: VaultID, policyDigest: [UInt8]
     ) throws(VaultError) -> Slot {
         var slot = slot
@@ -186,7 +189,7 @@ struct SlotKey: ~Copyable {
 }
 
 /// Nonce, ciphertext and tag of a short secret under a key used seldom (slots, keybag): a random nonce each.
-func seal(
+package func seal(
     _ secret: borrowing SecretBytes, key: borrowing SecretBytes, authenticating associated: [UInt8]
 ) throws(VaultError) -> [UInt8] {
     try crypto { () throws(CryptographyError) in
@@ -202,5 +205,25 @@ func seal(
                 secret, empty.span.bytes, nonce: nonce, authenticating: associated.span.bytes, into: &bytes)
         }
         return nonceBytes + box
+    }
+}
+
+extension VaultError {
+    private static func this(_ kind: SlotKind) -> String { kind == .pin ? "this PIN" : "this passcode" }
+
+    package static func noTier(_ kind: SlotKind) -> VaultError {
+        VaultError(.hardwareUnavailable, "\(this(kind)) needs a TPM that does not answer here")
+    }
+
+    package static func foreignHardware(_ kind: SlotKind) -> VaultError {
+        VaultError(
+            .hardwareUnavailable, "\(this(kind)) belongs to another machine's chip, or this machine's chip was cleared")
+    }
+
+    package static func hardwareDestroyed(_ kind: SlotKind) -> VaultError {
+        VaultError(
+            .hardwareDestroyed,
+            "the chip does not answer for \(this(kind)) any more: its limit was reached, it was cleared, or a copy of this "
+                + "vault let go of it")
     }
 }

@@ -1,14 +1,14 @@
-internal import SecretMemory
+package import SecretMemory
 internal import VaultFormat
-internal import VaultStorage
+package import VaultStorage
 
 /// What can be a PIN. The chip gives a thief as many tries as the vault's rules say, at most ten: four characters are
 /// enough unless they are the ones that everybody tries first.
-enum PINRules {
-    static let sizes = 4...64
+package enum PINRules {
+    package static let sizes = 4...64
 
     /// - Throws: `invalidPasscode`.
-    static func check(_ pin: borrowing SecretBytes, beside passcode: borrowing SecretBytes) throws(VaultError) {
+    package static func check(_ pin: borrowing SecretBytes, beside passcode: borrowing SecretBytes) throws(VaultError) {
         guard sizes.contains(pin.count) else {
             throw VaultError(.invalidPasscode, "a PIN has \(sizes.lowerBound) to \(sizes.upperBound) bytes")
         }

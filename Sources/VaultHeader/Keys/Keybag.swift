@@ -1,14 +1,14 @@
 internal import Cryptography
-internal import SecretMemory
-internal import VaultFormat
-internal import VaultStorage
+package import SecretMemory
+package import VaultFormat
+package import VaultStorage
 
 /// The decrypted keybag: every random key of the vault, in pages of its own.
-struct Keybag: ~Copyable, Sendable {
+package struct Keybag: ~Copyable, Sendable {
     private var bytes: SecretBytes
-    let layout: KeybagLayout
+    package let layout: KeybagLayout
 
-    init(opened bytes: consuming SecretBytes) throws(VaultError) {
+    package init(opened bytes: consuming SecretBytes) throws(VaultError) {
         layout = try bytes.withBytes { bytes throws(VaultError) in
             try format(HeaderFile.name, KeybagLayout(parsing: bytes))
         }
@@ -16,12 +16,12 @@ struct Keybag: ~Copyable, Sendable {
     }
 
     /// The keys of a new vault.
-    init(firstEpoch epoch: UInt32) throws(VaultError) {
+    package init(firstEpoch epoch: UInt32) throws(VaultError) {
         try self.init(random: KeybagLayout.Kind.ofEachEpoch.map { ($0, epoch) })
     }
 
     /// New keys for `epoch`, beside those of `earlier`, which are still needed to read.
-    init(epoch: UInt32, keeping earlier: borrowing Keybag) throws(VaultError) {
+    package init(epoch: UInt32, keeping earlier: borrowing Keybag) throws(VaultError) {
         let new = KeybagLayout.Kind.ofEachEpoch.map { (kind: $0, epoch: epoch) }
         try self.init(random: new + earlier.layout.entries.map { (kind: $0.kind, epoch: $0.epoch) })
         for entry in earlier.layout.entries {
@@ -41,7 +41,7 @@ struct Keybag: ~Copyable, Sendable {
     }
 
     /// All keys of `earlier` and a new one of a kind that it lacks.
-    init(adding kind: KeybagLayout.Kind, epoch: UInt32, to earlier: borrowing Keybag) throws(VaultError) {
+    package init(adding kind: KeybagLayout.Kind, epoch: UInt32, to earlier: borrowing Keybag) throws(VaultError) {
         try self.init(random: earlier.layout.entries.map { (kind: $0.kind, epoch: $0.epoch) } + [(kind, epoch)])
         for entry in earlier.layout.entries {
             guard let range = layout.range(of: entry.kind, epoch: entry.epoch) else { continue }
@@ -50,7 +50,7 @@ struct Keybag: ~Copyable, Sendable {
     }
 
     /// Only what is still needed; the other keys are forgotten.
-    init(of all: borrowing Keybag, keeping isNeeded: (KeybagLayout.Entry) -> Bool) throws(VaultError) {
+    package init(of all: borrowing Keybag, keeping isNeeded: (KeybagLayout.Entry) -> Bool) throws(VaultError) {
         let keys = all.layout.entries.filter(isNeeded).map { (kind: $0.kind, epoch: $0.epoch) }
         var bytes = try Keybag.allocate(keys.count)
         layout = try Keybag.writeLayout(keys, &bytes)
@@ -63,7 +63,7 @@ struct Keybag: ~Copyable, Sendable {
 
     /// Lends one key, 32 bytes.
     /// - Throws: `keysChanged` when the keybag has no such key.
-    borrowing func withKey<R: ~Copyable>(
+    package borrowing func withKey<R: ~Copyable>(
         _ kind: KeybagLayout.Kind, epoch: UInt32, _ body: (RawSpan) throws(VaultError) -> R
     ) throws(VaultError) -> R {
         guard let range = layout.range(of: kind, epoch: epoch) else { throw .keysChanged }
@@ -71,38 +71,40 @@ struct Keybag: ~Copyable, Sendable {
     }
 
     /// A key in memory of its own.
-    borrowing func key(_ kind: KeybagLayout.Kind, epoch: UInt32) throws(VaultError) -> SecretBytes {
+    package borrowing func key(_ kind: KeybagLayout.Kind, epoch: UInt32) throws(VaultError) -> SecretBytes {
         try withKey(kind, epoch: epoch) { key throws(VaultError) in
             try secretMemory(SecretBytes(copying: key))
         }
     }
 
     /// Epochs that have keys, newest first.
-    var epochs: [UInt32] { epochs(of: .records) }
+    package var epochs: [UInt32] { epochs(of: .records) }
 
     /// Epochs that have a key for what is sealed to the vault while it is locked, newest first.
-    var inboxEpochs: [UInt32] { epochs(of: .inbox) }
+    package var inboxEpochs: [UInt32] { epochs(of: .inbox) }
 
     /// Epochs that have a key for the security log, newest first: the present one's, and those of segments that are
     /// kept.
-    var logEpochs: [UInt32] { epochs(of: .log) }
+    package var logEpochs: [UInt32] { epochs(of: .log) }
 
     /// Epochs that have a key of a kind, newest first.
-    func epochs(of kind: KeybagLayout.Kind) -> [UInt32] {
+    package func epochs(of kind: KeybagLayout.Kind) -> [UInt32] {
         layout.entries.filter { $0.kind == kind }.map(\.epoch).sorted(by: >)
     }
 
     /// Whether the security log may still be under an older key than the newest: a rekey is unfinished, and the log has
     /// not gone over yet.
-    var mayLogBeOlder: Bool {
+    package var mayLogBeOlder: Bool {
         guard epochs.count > 1, let newest = logEpochs.first else { return false }
         return layout.range(of: .logReached, epoch: newest) == nil
     }
 
     /// Nil in vaults of earlier versions whose keys were not written since.
-    var newestInboxEpoch: UInt32? { inboxEpochs.first }
+    package var newestInboxEpoch: UInt32? { inboxEpochs.first }
 
-    borrowing func sealed(by keys: borrowing HeaderKeys, vault: VaultID, epoch: UInt32) throws(VaultError) -> [UInt8] {
+    package borrowing func sealed(by keys: borrowing HeaderKeys, vault: VaultID, epoch: UInt32) throws(VaultError)
+        -> [UInt8]
+    {
         try keys.seal(keybag: bytes, vault: vault, epoch: epoch)
     }
 

@@ -1,8 +1,8 @@
-internal import VaultFormat
+package import VaultFormat
 
 /// What an app that is started finds in its folder and its key store: whether there is a vault to open, or a place for
 /// a new one. Pure. Nothing is created where anything says that a vault was here.
-enum StartupState: Sendable, Hashable {
+package enum StartupState: Sendable, Hashable {
     /// There is a vault: open it.
     case open
     /// There is nothing, and nothing ever was: make one.
@@ -18,17 +18,23 @@ enum StartupState: Sendable, Hashable {
     case unknown
 
     /// What lies in the folder.
-    struct Folder: Sendable, Hashable {
+    package struct Folder: Sendable, Hashable {
         /// The header's file, whatever is in it.
-        var hasHeader = false
+        package var hasHeader = false
         /// The marker of a creation.
-        var isUnfinished = false
+        package var isUnfinished = false
         /// A receipt of a wipe.
-        var hasReceipt = false
+        package var hasReceipt = false
+
+        package init(hasHeader: Bool = false, isUnfinished: Bool = false, hasReceipt: Bool = false) {
+            self.hasHeader = hasHeader
+            self.isUnfinished = isUnfinished
+            self.hasReceipt = hasReceipt
+        }
     }
 
     /// What the key store says of the profile.
-    enum Floor: Sendable, Hashable {
+    package enum Floor: Sendable, Hashable {
         /// It was asked, and has nothing.
         case none
         /// It has this.
@@ -39,7 +45,7 @@ enum StartupState: Sendable, Hashable {
         case unknown
     }
 
-    init(_ folder: Folder, floor: Floor) {
+    package init(_ folder: Folder, floor: Floor) {
         // Whatever else lies there: a marker can be laid beside a vault by anyone who can write the folder.
         if folder.hasHeader {
             self = .open

@@ -52,7 +52,7 @@ package struct SystemBootClock: BootClock {
     }()
 
     /// The 16 bytes of a UUID's text.
-    static func parse(_ text: [UInt8]) -> [UInt8] {
+    package static func parse(_ text: [UInt8]) -> [UInt8] {
         var result: [UInt8] = []
         var high: UInt8?
         for character in text {

@@ -1,7 +1,7 @@
 package import KeyStores
 internal import SecretMemory
 package import VaultFormat
-internal import VaultStorage
+package import VaultStorage
 internal import SystemCalls
 
 /// What a vault takes from outside and tests replace: the costs it accepts and the clock that delays run on.
@@ -47,7 +47,7 @@ package struct VaultSettings: Sendable {
     }
 
     /// Costs for a new passcode slot.
-    func newCosts() throws(VaultError) -> DerivationParameters {
+    package func newCosts() throws(VaultError) -> DerivationParameters {
         if let costs { return costs }
         return try Calibration.costs()
     }

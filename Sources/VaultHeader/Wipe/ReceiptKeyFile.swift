@@ -1,18 +1,18 @@
-internal import Cryptography
+package import Cryptography
 internal import SecretMemory
-internal import VaultFormat
-internal import VaultStorage
+package import VaultFormat
+package import VaultStorage
 internal import SystemCalls
 
 /// The key that signs a wipe's receipt.
-struct ReceiptKey: ~Copyable {
-    let key: P256PrivateKey
-    let origin: WipeReceipt.KeyOrigin
+package struct ReceiptKey: ~Copyable {
+    package let key: P256PrivateKey
+    package let origin: WipeReceipt.KeyOrigin
 
     /// 33 bytes.
-    var publicBytes: [UInt8] { key.publicKey.compressed }
+    package var publicBytes: [UInt8] { key.publicKey.compressed }
 
-    static func generate(_ origin: WipeReceipt.KeyOrigin) throws(VaultError) -> ReceiptKey {
+    package static func generate(_ origin: WipeReceipt.KeyOrigin) throws(VaultError) -> ReceiptKey {
         let key = try crypto(P256PrivateKey.generate())
         return ReceiptKey(key: key, origin: origin)
     }
@@ -20,9 +20,9 @@ struct ReceiptKey: ~Copyable {
 
 /// Where the private half waits for the wipe: a file that only its owner reads, overwritten after signing. Anyone who
 /// reads it can sign a false receipt; every receipt says so.
-enum ReceiptKeyFile {
-    static let name = "receipt.key"
-    static let names = file.names
+package enum ReceiptKeyFile {
+    package static let name = "receipt.key"
+    package static let names = file.names
 
     private static let file = SecretFile(name: name, magic: Array("HFRECKEY".utf8), size: 96)
     private static let originOffset = SecretFile.fieldsOffset
@@ -31,7 +31,7 @@ enum ReceiptKeyFile {
 
     /// Makes a key and stores it durably in place of any older one.
     /// - Returns: The public half.
-    static func make(
+    package static func make(
         in home: HomeDirectory, vault: VaultID, origin: WipeReceipt.KeyOrigin
     ) throws(VaultError) -> [UInt8] {
         let key = try ReceiptKey.generate(origin)
@@ -51,7 +51,7 @@ enum ReceiptKeyFile {
     }
 
     /// The stored key; nil when there is none for this vault, or what is there is not what was written.
-    static func load(in home: HomeDirectory, vault: VaultID) throws(VaultError) -> ReceiptKey? {
+    package static func load(in home: HomeDirectory, vault: VaultID) throws(VaultError) -> ReceiptKey? {
         guard let bytes = try file.load(for: vault, in: home) else { return nil }
         let origin = bytes.withBytes { (bytes: RawSpan) -> WipeReceipt.KeyOrigin? in
             switch bytes.integer(at: originOffset, as: UInt32.self) {
@@ -73,5 +73,5 @@ enum ReceiptKeyFile {
     }
 
     /// Overwrites and removes it; succeeds if there is none.
-    static func destroy(in home: HomeDirectory) throws(VaultError) { try file.destroy(in: home) }
+    package static func destroy(in home: HomeDirectory) throws(VaultError) { try file.destroy(in: home) }
 }
