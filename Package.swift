@@ -132,6 +132,7 @@ let ownerTests: [Target] = [
     tests(
         "KeyStoresTests",
         [
+            "VaultWipe",
             "KeyStoreSubject", "KeyStores", "DeviceOwner", "RealParts", "VaultCore", "VaultHeader", "VaultStorage",
             "VaultFormat", "Cryptography",
             "SecretMemory",
@@ -285,12 +286,28 @@ let package = Package(
         library(
             "VaultHeader",
             [
-                "VaultStorage", "VaultFormat", "KeyStores", "Cryptography", "SecretMemory", "SystemCalls",
+                "VaultStorage", "VaultFormat", "KeyStores", "DeviceOwner", "Cryptography", "SecretMemory",
+                "SystemCalls",
             ]),
+        // The wipe: what destroys a home, without an open vault.
+        library(
+            "VaultWipe",
+            ["VaultHeader", "VaultLog", "VaultStorage", "VaultFormat", "KeyStores", "Cryptography", "SystemCalls"]),
+        // What the open compartment keeps on the disk, and what is sealed to a locked vault.
+        library(
+            "OpenStorage",
+            ["VaultHeader", "VaultStorage", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"]),
+        // Making the folder of a vault, and what lies in a folder of backups.
+        library(
+            "VaultFolders",
+            ["VaultWipe", "VaultHeader", "VaultLog", "VaultStorage", "VaultFormat", "Cryptography", "SystemCalls"]),
         library(
             "VaultCore",
             [
-                "VaultHeader", "VaultLog", "VaultStorage", "VaultFormat", "DeviceOwner", "KeyStores", "Cryptography",
+                "VaultFolders", "OpenStorage", "VaultWipe", "VaultHeader", "VaultLog", "VaultStorage", "VaultFormat",
+                "DeviceOwner",
+                "KeyStores",
+                "Cryptography",
                 "SecretMemory", "SystemCalls",
             ]),
         library(
@@ -342,6 +359,7 @@ let package = Package(
         library(
             "HoldfastAgent",
             [
+                "OpenStorage",
                 "AgentMessages", "ProgramProtocols", "ProgramAccess", "AppLockCore", "DeviceOwner", "KeyStores",
                 "VaultCore", "VaultHeader",
                 "VaultLog", "VaultStorage",
@@ -351,6 +369,8 @@ let package = Package(
         .target(
             name: "HoldfastCommand",
             dependencies: (exported + [
+                "OpenStorage",
+                "VaultWipe",
                 "CommandLineArguments",
                 "HoldfastDoctor", "HoldfastAgent", "AgentMessages", "ProgramProtocols", "ProgramAccess", "BetterAuth",
                 "BetterAuthVerification", "BetterAuthTransport",
@@ -366,6 +386,7 @@ let package = Package(
         .executableTarget(
             name: "HoldfastTour",
             dependencies: (exported + [
+                "VaultWipe",
                 "HoldfastCommand", "CommandLineArguments", "HoldfastAgent", "BetterAuth", "BetterAuthVerification",
                 "BetterAuthTransport", "BetterAuthMessages", "Imports", "SystemCalls",
             ]).map { .byName(name: $0) },
@@ -393,6 +414,9 @@ let package = Package(
         tests(
             "VaultCoreTests",
             [
+                "VaultFolders",
+                "OpenStorage",
+                "VaultWipe",
                 "VaultCore", "VaultHeader", "VaultLog", "VaultStorage", "DeviceOwner", "KeyStores", "VaultFormat",
                 "Cryptography",
                 "SecretMemory", "SystemCalls",
@@ -499,7 +523,8 @@ if Context.environment["HOLDFAST_OPTIMIZED"] != nil {
 // Apple systems have the libraries that an app is made of; the command, the agent and the server are for Linux.
 let appleTargets: Set<String> = [
     "SystemCalls", "SecretMemory", "Cryptography", "OneTimeCodes", "VaultFormat", "DeviceOwner",
-    "KeyStores", "VaultStorage", "VaultLog", "VaultCore", "VaultHeader", "Items",
+    "KeyStores", "VaultStorage", "VaultLog", "VaultHeader", "VaultWipe", "VaultFolders", "OpenStorage",
+    "VaultCore", "Items",
     "Gzip", "Imports",
     "AppLockCore",
     "BetterAuthMessages", "BetterAuthVerification", "BetterAuth", "BetterAuthTransport",

@@ -1,4 +1,5 @@
 internal import Cryptography
+internal import VaultFolders
 internal import VaultFormat
 internal import VaultHeader
 internal import VaultLog
@@ -149,7 +150,7 @@ extension Vault {
             default: throw error
             }
         }
-        guard let manifest = try manifest(of: backup) else {
+        guard let manifest = try BackupManifest.read(in: backup) else {
             throw VaultError(.noBackup, "there is no backup at \(source)")
         }
         let creation = try VaultCreation(at: path)
@@ -161,23 +162,6 @@ extension Vault {
             throw error
         }
         return CopyReport(files: manifest.entries.count, bytes: manifest.entries.reduce(0) { $0 &+ $1.size })
-    }
-
-    /// Nil where a folder is no backup.
-    static func manifest(of backup: HomeDirectory) throws(VaultError) -> BackupManifest? {
-        guard let file = try backup.openFile(BackupManifest.fileName, O_RDONLY) else { return nil }
-        let size = try file.status().size
-        guard try size <= largestManifest(of: backup) else {
-            throw .damaged("\(BackupManifest.fileName) is too large for the files that are here, or files are missing")
-        }
-        let bytes = try file.read(Int(size), at: 0)
-        return try format(BackupManifest.fileName, BackupManifest(parsing: bytes, checksum: HeaderFile.checksum))
-    }
-
-    /// A manifest names each file once, so what lies there bounds it.
-    private static func largestManifest(of backup: HomeDirectory) throws(VaultError) -> UInt64 {
-        guard try backup.openFolder(FileStore.folder) != nil else { return BackupManifest.largestSize(files: 0) }
-        return BackupManifest.largestSize(files: try backup.names(in: FileStore.folder).count(where: FileStore.isName))
     }
 
     private static func fill(
@@ -209,56 +193,6 @@ extension Vault {
         try pages.check(ownEntriesOnly: false)
         // LMDB reads it once before it is relied on.
         _ = try DatabaseEnvironment.acquire(.protected, in: home)
-    }
-}
-
-/// Copies files with bounded memory and hashes what passes.
-enum FileCopy {
-    private static let blockSize = 256 * 1024
-
-    /// Copies one file durably; nil when it is not there.
-    /// - Parameter name: What the copy is called; nil for the same.
-    static func copy(
-        _ path: String, from source: HomeDirectory, to target: HomeDirectory, as name: String? = nil,
-        limit: UInt64 = .max, progress: (UInt64) -> Void
-    ) throws(VaultError) -> BackupManifest.Entry? {
-        guard let input = try source.openFile(path, O_RDONLY) else { return nil }
-        guard let output = try target.openFile(name ?? path, O_RDWR | O_CREAT | O_EXCL) else {
-            throw .damaged("\(path) cannot be created")
-        }
-        let entry = try pass(input, path, limit: limit) { block, offset throws(VaultError) in
-            try output.write(block, at: offset)
-            progress(offset)
-        }
-        try output.synchronize()
-        return entry
-    }
-
-    /// Size and BLAKE3 of a file.
-    /// - Parameter name: What the entry is called; nil for the same.
-    static func digest(
-        _ path: String, in home: HomeDirectory, as name: String? = nil
-    ) throws(VaultError) -> BackupManifest.Entry {
-        guard let input = try home.openFile(path, O_RDONLY) else { throw .damaged("\(path) is missing") }
-        return try pass(input, name ?? path, limit: .max) { _, _ throws(VaultError) in }
-    }
-
-    private static func pass(
-        _ input: borrowing DurableFile, _ path: String, limit: UInt64,
-        _ body: ([UInt8], UInt64) throws(VaultError) -> Void
-    ) throws(VaultError) -> BackupManifest.Entry {
-        var hasher = BLAKE3()
-        var size: UInt64 = 0
-        while true {
-            let block = try input.read(blockSize, at: Int(size))
-            if block.isEmpty { break }
-            unsafe hasher.update(block.span.bytes)
-            try body(block, size)
-            size += UInt64(block.count)
-            // One byte too many is enough to know that it is not the file that was written.
-            if size > limit { break }
-        }
-        return BackupManifest.Entry(path: path, size: size, digest: hasher.finalize().bytes)
     }
 }
 

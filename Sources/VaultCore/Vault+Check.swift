@@ -5,6 +5,7 @@ internal import VaultFormat
 internal import VaultHeader
 internal import VaultLog
 internal import VaultStorage
+internal import VaultWipe
 
 // A counted secret, checked: what was burned for it is settled, refused, or given back.
 extension Vault {

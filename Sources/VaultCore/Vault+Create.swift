@@ -1,6 +1,8 @@
 package import Cryptography
 internal import KeyStores
 package import SecretMemory
+internal import OpenStorage
+internal import VaultFolders
 internal import VaultFormat
 package import VaultHeader
 internal import VaultLog
@@ -71,7 +73,7 @@ extension Vault {
         try AttemptLedger.create(in: home, vault: id, now: settings.clock.now())
         try SecurityLog.create(
             in: home, vault: keys.vault, keys: keys.logKeys(), clock: settings.clock.logMoment)
-        try OpenPublicKey.write(keys, in: home)
+        try OpenPublicKey.write(keys.keybag, of: keys.vault, in: home)
         try HeaderFile.create(header, in: home)
     }
 

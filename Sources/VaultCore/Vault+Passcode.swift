@@ -3,6 +3,7 @@ internal import KeyStores
 package import SecretMemory
 internal import VaultFormat
 internal import VaultHeader
+internal import VaultWipe
 internal import VaultLog
 public import VaultStorage
 internal import SystemCalls

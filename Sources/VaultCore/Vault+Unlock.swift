@@ -3,6 +3,7 @@ internal import KeyStores
 package import SecretMemory
 package import VaultFormat
 internal import VaultHeader
+internal import VaultWipe
 internal import VaultLog
 package import VaultStorage
 

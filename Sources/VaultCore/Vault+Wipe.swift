@@ -4,6 +4,7 @@ internal import KeyStores
 package import SecretMemory
 package import VaultFormat
 internal import VaultHeader
+internal import VaultWipe
 package import VaultStorage
 internal import SystemCalls
 
@@ -162,13 +163,6 @@ extension Vault {
         return mine.isSameFile(as: theirs)
     }
 
-    /// Finishes a wipe that was begun at this place, whatever else is there.
-    /// - Throws: `wiped` when there was one.
-    package static func finishWipe(at path: String) throws(VaultError) {
-        guard let home = try? HomeDirectory(path: path) else { return }
-        try Wipe.finishIfBegun(in: home, .standard)
-    }
-
     /// Whether a vault's header lies at this place, readable or not.
     package static func isVault(at path: String) -> Bool {
         (try? HomeDirectory(path: path))?.exists(HeaderFile.name) ?? false
@@ -189,17 +183,5 @@ extension Vault.Status {
     /// is off.
     package var destructionWarning: String {
         AttemptBudget.warning(policy: policy, remaining: remainingAttempts, refused: refusedAttempts)
-    }
-}
-
-extension LockedHeader {
-    /// Puts the mark in the first copy's place. Where that fails the copy is put back: nothing has begun then.
-    borrowing func beginWipe(_ mark: WipeMark) throws(VaultError) {
-        do throws(VaultError) {
-            try Wipe.begin(mark, file)
-        } catch {
-            restoreFirstCopy()
-            throw VaultError(error.code, "\(error.reason); nothing was erased")
-        }
     }
 }

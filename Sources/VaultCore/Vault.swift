@@ -1,8 +1,10 @@
 package import DeviceOwner
 internal import SecretMemory
 internal import Synchronization
+internal import VaultFolders
 public import VaultFormat
 package import VaultHeader
+internal import VaultWipe
 package import VaultLog
 package import VaultStorage
 

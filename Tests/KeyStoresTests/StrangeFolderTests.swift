@@ -10,6 +10,7 @@ import VaultFormat
 @testable import VaultCore
 @testable import VaultHeader
 @testable import VaultStorage
+import VaultWipe
 
 /// A folder that somebody left, looked at on the machine of a vault of which they know everything but what only its
 /// home has: they have a backup of it, and so its header. Nothing of that vault, and nothing of any other program, goes
@@ -100,7 +101,7 @@ struct StrangeFolderTests {
         try note().write(in: home, [])
         for _ in 0..<2 {
             _ = try? Vault(at: strange, settings: settings())
-            try? Vault.finishWipe(at: strange)
+            try? Wipe.finish(at: strange)
         }
         try expectNothingLost("mark of \(key), \(copies)")
     }

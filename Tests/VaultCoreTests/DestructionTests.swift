@@ -9,6 +9,7 @@ import VaultStorage
 @testable import KeyStores
 @testable import VaultCore
 @testable import VaultHeader
+@testable import VaultWipe
 
 /// What a header says of self-destruct, before anybody has authenticated it, and what a key store outside of the folder
 /// remembers.

@@ -4,6 +4,7 @@ import SecretMemory
 import TestSupport
 import Testing
 
+@testable import OpenStorage
 @testable import VaultCore
 @testable import VaultHeader
 @testable import VaultFormat

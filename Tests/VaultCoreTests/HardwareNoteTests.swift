@@ -7,6 +7,7 @@ import Testing
 @testable import VaultHeader
 import VaultFormat
 @testable import VaultStorage
+import VaultWipe
 
 /// What hardware holds for a vault goes when a change fails, and when the vault is destroyed, whoever does that.
 @Suite struct HardwareNoteTests {

@@ -5,6 +5,7 @@ import Testing
 import VaultFormat
 
 @testable import VaultCore
+@testable import VaultFolders
 @testable import VaultHeader
 @testable import VaultStorage
 

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 import VaultFormat
 
+@testable import OpenStorage
 @testable import VaultCore
 @testable import VaultHeader
 @testable import VaultStorage

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import VaultFormat
 
+@testable import OpenStorage
 @testable import VaultCore
 @testable import VaultStorage
 

@@ -4,6 +4,7 @@ import Testing
 @testable import VaultCore
 import VaultFormat
 @testable import VaultStorage
+@testable import VaultWipe
 import SystemCalls
 
 /// What somebody may put in the place of a file or folder of a home.

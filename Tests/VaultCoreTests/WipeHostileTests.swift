@@ -8,6 +8,7 @@ import Testing
 @testable import VaultHeader
 import VaultFormat
 @testable import VaultStorage
+@testable import VaultWipe
 
 /// A home in which somebody has left things, and apps with targets of their own.
 @Suite struct WipeHostileTests {

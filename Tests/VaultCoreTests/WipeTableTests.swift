@@ -5,10 +5,12 @@ import Synchronization
 import TestSupport
 import Testing
 @testable import VaultCore
+@testable import VaultFolders
 @testable import VaultHeader
 import VaultFormat
 @testable import VaultLog
 @testable import VaultStorage
+@testable import VaultWipe
 
 /// The table of what is erased against what is ever made.
 @Suite struct WipeTableTests {

@@ -8,6 +8,7 @@ import Testing
 @testable import VaultHeader
 import VaultFormat
 @testable import VaultStorage
+import VaultWipe
 
 extension WipeHostileTests {
     final class Target: WipeTarget {

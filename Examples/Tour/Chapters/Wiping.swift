@@ -1,4 +1,5 @@
 internal import Holdfast
+import VaultWipe
 
 extension Chapter {
     static let wiping = Chapter(

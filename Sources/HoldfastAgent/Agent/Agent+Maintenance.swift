@@ -4,6 +4,7 @@ internal import VaultCore
 internal import VaultFormat
 internal import VaultLog
 internal import VaultStorage
+internal import OpenStorage
 
 // The inbox, the security log, and the check of everything that is stored.
 extension Agent {

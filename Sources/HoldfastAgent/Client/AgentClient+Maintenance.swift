@@ -1,4 +1,5 @@
 package import AgentMessages
+internal import OpenStorage
 package import VaultCore
 internal import VaultFormat
 package import VaultLog

@@ -1,5 +1,6 @@
 internal import CommandLineArguments
 internal import Holdfast
+internal import VaultWipe
 internal import HoldfastDoctor
 internal import SystemCalls
 
@@ -87,7 +88,7 @@ private func begin(_ arguments: Arguments, _ path: String) throws(CommandError) 
 /// Refuses before the user has entered a passcode twice. Creating the vault checks again; that check decides.
 private func refuseExisting(_ path: String) throws(CommandError) {
     do throws(VaultError) {
-        try Vault.finishWipe(at: path)
+        try Wipe.finish(at: path)
         _ = try Vault(at: path)
     } catch {
         switch error.code {

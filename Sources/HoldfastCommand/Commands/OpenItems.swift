@@ -4,6 +4,7 @@ internal import CommandLineArguments
 internal import Holdfast
 internal import Items
 internal import SystemCalls
+internal import OpenStorage
 
 /// `put`, `get`, `list` and `rm` with `--open`: what is reached without the passcode.
 enum OpenItems {

@@ -3,6 +3,7 @@ internal import CommandLineArguments
 internal import Holdfast
 internal import HoldfastAgent
 internal import HoldfastDoctor
+internal import OpenStorage
 
 extension Options {
     static let everything = Flag(

@@ -1,6 +1,7 @@
 internal import CommandLineArguments
 internal import Holdfast
 internal import HoldfastAgent
+internal import OpenStorage
 
 extension Command {
     static let verify = Command(

@@ -1,5 +1,6 @@
 internal import CommandLineArguments
 internal import Holdfast
+internal import VaultWipe
 internal import HoldfastAgent
 internal import SystemCalls
 

@@ -1,3 +1,4 @@
+internal import VaultFolders
 internal import VaultFormat
 internal import VaultHeader
 internal import VaultLog

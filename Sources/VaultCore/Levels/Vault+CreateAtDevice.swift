@@ -1,6 +1,7 @@
 internal import Cryptography
 package import KeyStores
 internal import SecretMemory
+internal import VaultFolders
 internal import VaultFormat
 package import VaultHeader
 internal import VaultLog

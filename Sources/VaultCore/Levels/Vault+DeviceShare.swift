@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import KeyStores
 internal import SecretMemory
+internal import VaultFolders
 internal import VaultFormat
 internal import VaultHeader
 internal import VaultLog

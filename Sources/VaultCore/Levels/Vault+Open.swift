@@ -2,6 +2,7 @@ internal import KeyStores
 internal import SecretMemory
 package import VaultFormat
 internal import VaultHeader
+internal import VaultWipe
 internal import VaultLog
 public import VaultStorage
 

@@ -1,4 +1,5 @@
 package import KeyStores
+internal import VaultFolders
 internal import VaultFormat
 package import VaultHeader
 internal import VaultLog

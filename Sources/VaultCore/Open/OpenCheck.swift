@@ -1,3 +1,4 @@
+package import OpenStorage
 package import VaultFormat
 internal import VaultHeader
 package import VaultStorage
@@ -58,7 +59,7 @@ extension OpenCompartment {
     func check(_ keys: UnlockedKeys) throws(VaultError) -> Check {
         var check = Check()
         check.hasSetAside = home.exists(OpenFiles.damagedDatabase) || home.exists(OpenFiles.damagedKey)
-        check.publicKey = try OpenPublicKey.state(keys, in: home)
+        check.publicKey = try OpenPublicKey.state(keys.keybag, of: keys.vault, in: home)
         guard home.exists(OpenFiles.database) else { return check }
         do throws(VaultError) {
             guard let lock = try LockedOpenKey.lock(in: home, vault: keys.vault, creating: false) else {

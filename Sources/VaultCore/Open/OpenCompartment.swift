@@ -2,6 +2,8 @@ internal import Cryptography
 public import SecretMemory
 internal import Synchronization
 internal import SystemCalls
+package import OpenStorage
+internal import VaultFolders
 internal import VaultFormat
 internal import VaultHeader
 public import VaultStorage
@@ -16,27 +18,7 @@ public import VaultStorage
 /// Safe to use from any thread and from several processes; each call has exclusive use of the compartment.
 public final class OpenCompartment: Sendable {
     /// How much the compartment takes.
-    package struct Quota: Sendable, Hashable {
-        /// Bytes of the database's pages.
-        package var bytes: Int
-        /// Number of items.
-        package var items: Int
-
-        /// 16 MiB and 10,000 items.
-        package static let standard = Quota(bytes: 16 << 20, items: 10_000)
-        /// What may be asked for at most.
-        package static let largest = Quota(bytes: 32 << 20, items: 20_000)
-
-        /// Cut to ``largest`` where it is set.
-        package init(bytes: Int, items: Int) {
-            self.bytes = bytes
-            self.items = items
-        }
-
-        var capped: Quota {
-            Quota(bytes: min(max(0, bytes), Quota.largest.bytes), items: min(max(0, items), Quota.largest.items))
-        }
-    }
+    package typealias Quota = OpenQuota
 
     let home: HomeDirectory
     private let gate: Gate
@@ -203,8 +185,6 @@ extension VaultError {
     static let tooLargeForOpen = VaultError(.tooLarge, "the open compartment takes values of at most 1 MiB")
     static let noPublicKey = VaultError(
         .noPublicKey, "the vault has no usable public key for write-only entries")
-    static let sealedToVault = VaultError(
-        .locked, "this entry is sealed to the vault, which is locked")
 }
 
 extension OpenCompartment {

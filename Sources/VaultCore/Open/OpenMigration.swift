@@ -1,6 +1,7 @@
 internal import Cryptography
 internal import SecretMemory
 internal import Synchronization
+package import OpenStorage
 internal import VaultFormat
 internal import VaultHeader
 internal import VaultLog
@@ -43,7 +44,7 @@ extension Vault {
         guard let vault = try? gate.enter() else { return }
         defer { gate.leave() }
         var report = OpenCompartment.Migration()
-        report.publicKey = OpenPublicKey.repair(vault.keys, in: home)
+        report.publicKey = OpenPublicKey.repair(vault.keys.keybag, of: vault.keys.vault, in: home)
         // In nearly every unlock this one look is all.
         if home.exists(OpenFiles.database) {
             do throws(VaultError) {
@@ -147,46 +148,6 @@ extension Vault {
     }
 }
 
-/// Which items an unlock takes: those that an earlier one did not, oldest first, and not too many.
-struct OpenChoice {
-    /// Sequence numbers of what is taken.
-    let range: ClosedRange<UInt64>
-    /// What is written down with them; nil when there is nothing to take.
-    let mark: OpenMark?
-    let known: Int
-    let left: Int
-
-    init(_ entries: [OpenContents.Entry], after former: OpenMark?, most: OpenCompartment.Quota) {
-        let entries = entries.sorted { $0.sequence < $1.sequence }
-        var known = former.map { mark in entries.prefix { $0.sequence <= mark.sequence }.count } ?? 0
-        // The same numbers may be of other items: of a compartment that was begun anew, or put back to an older state.
-        // Then everything is taken, perhaps a second time, and nothing is lost.
-        if let former, OpenChoice.sum(entries[..<known]) != former.sum { known = 0 }
-        var (bytes, end) = (0, known)
-        while end < entries.count, end == known || end - known < most.items && bytes < most.bytes {
-            bytes += entries[end].size
-            end += 1
-        }
-        // Our writers never repeat a sequence number; they are taken together.
-        while end > known, end < entries.count, entries[end].sequence == entries[end - 1].sequence { end += 1 }
-        self.known = known
-        left = entries.count - end
-        guard end > known else {
-            range = 0...0
-            mark = nil
-            return
-        }
-        range = entries[known].sequence...entries[end - 1].sequence
-        mark = OpenMark(sequence: entries[end - 1].sequence, sum: OpenChoice.sum(entries[..<end]))
-    }
-
-    private static func sum(_ entries: ArraySlice<OpenContents.Entry>) -> Sum256 {
-        var sum = Sum256()
-        for entry in entries { sum.add(entry.term) }
-        return sum
-    }
-}
-
 /// The vault's private keys for what was sealed to it, made when the first item needs them.
 final class InboxKeys {
     private final class Box {
@@ -256,23 +217,5 @@ extension WriteSession {
             }
             attempt += 1
         }
-    }
-}
-
-/// What an item is called in the inbox.
-enum InboxName {
-    /// The name itself, then with a number, then with something random, so that an attacker cannot make this loop long.
-    static func candidate(_ name: String, _ attempt: Int) throws(VaultError) -> String {
-        if attempt == 1 { return name }
-        if attempt < 10 { return cut(name, with: " (\(attempt))") }
-        let random = try crypto(SecureRandom.bytes(8))
-        return cut(name, with: " (\(Hexadecimal.encode(random)))")
-    }
-
-    /// The label keeps the whole name; what it is called here must fit.
-    private static func cut(_ name: String, with suffix: String) -> String {
-        var name = name[...]
-        while name.utf8.count + suffix.utf8.count > RecordName.maximumNameSize { name.removeLast() }
-        return name + suffix
     }
 }

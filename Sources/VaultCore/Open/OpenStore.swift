@@ -1,64 +1,11 @@
 internal import Cryptography
 internal import SecretMemory
 internal import Synchronization
+internal import OpenStorage
 internal import VaultFormat
 internal import VaultHeader
 internal import VaultStorage
 internal import SystemCalls
-
-extension DatabaseName {
-    /// Twice the largest quota: LMDB copies on write.
-    static let open = DatabaseName(file: OpenFiles.database, limit: 64 << 20, room: 64 << 20)
-    /// The same until it is whole.
-    static let newOpen = DatabaseName(file: OpenFiles.newDatabase, limit: open.limit, room: open.room)
-}
-
-/// The open compartment's database, open. Used under the compartment's lock.
-final class OpenStore: Sendable {
-    let database: DatabaseLease
-    let reader: RecordReader
-    let writer: WriterState
-    private let key: SecretBytes
-    private let identity: FileStatus
-
-    /// - Throws: `damaged` when the file cannot be trusted; LMDB never sees it then.
-    init(_ key: consuming SecretBytes, vault: VaultID, in home: HomeDirectory) throws(VaultError) {
-        guard let file = try home.openFile(OpenFiles.database, O_RDONLY) else {
-            throw .damaged("\(OpenFiles.database) is missing")
-        }
-        identity = try file.status()
-        var pages = try DatabasePages(file, limit: UInt64(DatabaseName.open.limit))
-        try pages.check()
-        let keys = try RecordKeys(openKey: key, vault: vault)
-        database = try DatabaseEnvironment.acquire(.open, in: home)
-        reader = try RecordReader(keys, database)
-        _ = try reader.root()
-        writer = try WriterState(keys, database, in: home)
-        self.key = key
-    }
-
-    /// Whether this is still what the names in the home mean.
-    func isCurrent(_ key: borrowing SecretBytes, in home: HomeDirectory) throws(VaultError) -> Bool {
-        guard let file = try home.openFile(OpenFiles.database, O_RDONLY) else { return false }
-        return try file.status().isSameFile(as: identity) && self.key.isEqual(to: key)
-    }
-
-    /// Bytes of the pages in use.
-    func usedBytes() throws(VaultError) -> Int { try ReadTransaction(database).usedBytes() }
-
-    func value(collection: String, name: String) throws(VaultError) -> SecretBytes {
-        do {
-            return try reader.withRecord(collection: collection, name: name) { fields, plaintext, _ in
-                guard fields.kind != .sealed else { throw VaultError.sealedToVault }
-                return try SecretBytes(copying: plaintext.extracting(fields.contentOffset..<plaintext.byteCount))
-            }
-        } catch let error as VaultError {
-            throw error
-        } catch let error as SecretMemoryError {
-            throw VaultError(error)
-        } catch { throw VaultError(.inputOutput, "reading failed") }
-    }
-}
 
 extension OpenCompartment {
     /// Runs `body` alone with the database; without one where there is none.

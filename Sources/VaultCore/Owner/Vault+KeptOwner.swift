@@ -99,7 +99,7 @@ extension Vault {
                 try unsafe SecretBytes(copying: data.secret.span.bytes, lifetime: .longLived)
             })
         else { return }
-        ownerSlot.set(OwnerSlot(slot: slot, item: data.item, origin: .disk, shareDigest: nil))
+        ownerSlot.set(OwnerSlot(slot: slot, item: data.item, origin: .disk))
         ownerKeeper.arm(secret, asOnlyWay: header.passcodeSlot == nil)
         if !data.enrollment.isEmpty {
             ownerKeeper.note(OwnerEnrollment(data.enrollment.split(separator: "\n").map(String.init)))

@@ -4,6 +4,7 @@ internal import KeyStores
 internal import SecretMemory
 package import VaultFormat
 internal import VaultHeader
+internal import VaultWipe
 internal import VaultLog
 package import VaultStorage
 

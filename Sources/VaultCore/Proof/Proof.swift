@@ -2,6 +2,7 @@ package import Cryptography
 package import SecretMemory
 internal import VaultFormat
 internal import VaultHeader
+internal import VaultWipe
 public import VaultStorage
 
 /// Proof that the strongest secret of this vault was entered moments ago, while it is unlocked.

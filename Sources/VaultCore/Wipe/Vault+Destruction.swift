@@ -1,6 +1,7 @@
 internal import KeyStores
 internal import VaultFormat
 internal import VaultHeader
+internal import VaultWipe
 internal import VaultLog
 package import VaultStorage
 

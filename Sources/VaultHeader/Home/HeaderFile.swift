@@ -7,6 +7,8 @@ internal import SystemCalls
 package enum HeaderFile {
     package static let name = "header"
     package static let part = HomeDirectory.part(of: name)
+    /// The file that says that a vault is being made here: it lies there until the header has its name.
+    package static let creationMark = ".creating"
 
     package static func checksum(_ bytes: RawSpan) -> [UInt8] { FileChecksum.of(bytes) }
 

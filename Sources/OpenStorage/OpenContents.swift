@@ -1,36 +1,36 @@
-internal import Cryptography
-internal import SecretMemory
-internal import VaultFormat
+package import Cryptography
+package import SecretMemory
+package import VaultFormat
 internal import VaultHeader
-internal import VaultStorage
+package import VaultStorage
 internal import SystemCalls
 
 /// The open compartment's database as an unlocked vault reads it: without LMDB, because anybody may have written it.
 /// Created and used under the compartment's lock.
-struct OpenContents: ~Copyable {
+package struct OpenContents: ~Copyable {
     /// One record that opened.
-    struct Entry {
-        let sequence: UInt64
+    package struct Entry {
+        package let sequence: UInt64
         /// Bytes of its value in the database.
-        let size: Int
+        package let size: Int
         /// Tells this very value from any other.
-        let term: Sum256
+        package let term: Sum256
     }
 
     private var pages: DatabasePages
     private var cipher: RecordCipher
-    private(set) var entries: [Entry] = []
+    package private(set) var entries: [Entry] = []
     /// Pages and records that cannot be read.
-    private(set) var unreadable = 0
+    package private(set) var unreadable = 0
     /// The records are not the ones that the last writer of ours left: some are missing, added or older.
-    private(set) var isAltered = false
+    package private(set) var isAltered = false
 
     /// Far above what any quota lets a writer write.
-    private static let mostEntries = 4 * OpenCompartment.Quota.largest.items
+    private static let mostEntries = 4 * OpenQuota.largest.items
 
     /// Reads every record once.
     /// - Throws: `damaged` when nothing can be read, `inputOutput`, `outOfMemory`.
-    init(_ key: borrowing SecretBytes, vault: VaultID, in home: HomeDirectory) throws(VaultError) {
+    package init(_ key: borrowing SecretBytes, vault: VaultID, in home: HomeDirectory) throws(VaultError) {
         guard let file = try home.openFile(OpenFiles.database, O_RDONLY) else {
             throw .damaged("\(OpenFiles.database) is missing")
         }
@@ -60,7 +60,7 @@ struct OpenContents: ~Copyable {
 
     /// Lends each record's fields and plaintext again. What `body` calls damaged is counted; other errors end it.
     /// - Returns: How many were damaged in this sense.
-    mutating func forEach(
+    package mutating func forEach(
         _ body: (RecordFields, RawSpan) throws(VaultError) -> Void
     ) throws(VaultError) -> Int {
         let (problems, _) = try OpenContents.visit(&pages, &cipher) { _, _, plaintext throws(VaultError) in
@@ -104,7 +104,7 @@ struct OpenContents: ~Copyable {
     }
 
     /// A hash of what no two sealed values have in common: where it lies, its nonce and its tag.
-    static func term(_ lookup: Digest, _ value: RawSpan) -> Sum256 {
+    package static func term(_ lookup: Digest, _ value: RawSpan) -> Sum256 {
         var input = lookup.bytes
         for offset in SealedRecord.epochSize..<SealedRecord.boxOffset {
             input.append(value.present(at: offset, as: UInt8.self))

@@ -1,8 +1,8 @@
 internal import Cryptography
-internal import SecretMemory
-internal import VaultFormat
+package import SecretMemory
+package import VaultFormat
 internal import VaultHeader
-internal import VaultStorage
+package import VaultStorage
 internal import SystemCalls
 
 /// `open.key` under its exclusive lock: the holder of this value has exclusive use of the open compartment.
@@ -10,7 +10,7 @@ internal import SystemCalls
 /// Until key stores come the key rests in this file in clear. It is made anew whenever the compartment is begun anew,
 /// and is overwritten in the same moment that its items are gone: that one write empties the compartment, whatever is
 /// left of the database's file.
-struct LockedOpenKey: ~Copyable {
+package struct LockedOpenKey: ~Copyable {
     private let file: DurableFile
     private let home: HomeDirectory
     private let vault: VaultID
@@ -21,7 +21,7 @@ struct LockedOpenKey: ~Copyable {
     /// - Returns: Nil when there is no such file and none is to be made.
     /// - Throws: `busy` when another holds the lock for longer than `patience` milliseconds, `damaged` when something
     ///   else lies under the name.
-    static func lock(
+    package static func lock(
         in home: HomeDirectory, vault: VaultID, creating: Bool, patience: Int = 30_000
     ) throws(VaultError) -> LockedOpenKey? {
         while true {
@@ -40,7 +40,7 @@ struct LockedOpenKey: ~Copyable {
 
     /// The key, 32 bytes; nil where there is none: nothing in a database beside it can be read, or ever was.
     /// - Throws: `damaged` when the key is gone and items may lie under it, `newerVersion`.
-    borrowing func read() throws(VaultError) -> SecretBytes? {
+    package borrowing func read() throws(VaultError) -> SecretBytes? {
         let size = try file.status().size
         var bytes = try LockedOpenKey.buffer()
         let got = try bytes.withMutableBytes { bytes throws(VaultError) in try file.read(into: &bytes, at: 0) }
@@ -77,7 +77,7 @@ struct LockedOpenKey: ~Copyable {
     }
 
     /// Puts a key into the file, durably.
-    borrowing func write(_ key: borrowing SecretBytes) throws(VaultError) {
+    package borrowing func write(_ key: borrowing SecretBytes) throws(VaultError) {
         var bytes = try LockedOpenKey.buffer()
         bytes.withMutableBytes { bytes in
             key.withBytes { key in
@@ -89,7 +89,7 @@ struct LockedOpenKey: ~Copyable {
     }
 
     /// Overwrites the key, durably: the compartment is empty from then on.
-    borrowing func erase() throws(VaultError) {
+    package borrowing func erase() throws(VaultError) {
         var bytes = try LockedOpenKey.buffer()
         try write(&bytes, hasKey: false)
     }
@@ -108,7 +108,7 @@ struct LockedOpenKey: ~Copyable {
     }
 
     /// Copies the file's bytes as they are, durably.
-    borrowing func copy(to name: String, in target: HomeDirectory) throws(VaultError) {
+    package borrowing func copy(to name: String, in target: HomeDirectory) throws(VaultError) {
         var bytes = try LockedOpenKey.buffer()
         let got = try bytes.withMutableBytes { bytes throws(VaultError) in try file.read(into: &bytes, at: 0) }
         target.remove(name)
@@ -124,7 +124,7 @@ struct LockedOpenKey: ~Copyable {
 
 extension RecordKeys {
     /// The keys of the open compartment: all from the one key in its file.
-    convenience init(openKey key: borrowing SecretBytes, vault: VaultID) throws(VaultError) {
+    package convenience init(openKey key: borrowing SecretBytes, vault: VaultID) throws(VaultError) {
         let keys = try EpochKeys(
             epoch: 1, records: RecordKeys.derive("holdfast/1/open-records", key),
             names: RecordKeys.derive("holdfast/1/open-names", key),

@@ -1,8 +1,8 @@
 internal import Cryptography
-internal import KeyStores
-internal import VaultFormat
-internal import VaultHeader
-internal import VaultStorage
+package import KeyStores
+package import VaultFormat
+package import VaultHeader
+package import VaultStorage
 internal import SystemCalls
 
 /// Destroys a vault, from wherever an earlier run was stopped (constructions.md 9).
@@ -11,16 +11,16 @@ internal import SystemCalls
 /// The caller holds the header's lock, so that one process does it and the others find it done. Order: the keys, which
 /// makes everything else unreadable in constant time; what hardware holds; counts, keys and settings beside them;
 /// content; what apps registered; a look at what is left; the receipt; its key; the journal; the header's name.
-struct Wipe {
-    let home: HomeDirectory
-    let registered: [any WipeTarget]
-    let mark: WipeMark
+package struct Wipe {
+    package let home: HomeDirectory
+    package let registered: [any WipeTarget]
+    package let mark: WipeMark
     private var hardware: HardwareTarget
     /// What could not be done, in words, without the names of the targets.
     private var problems: [String] = []
 
     /// - Parameter owner: What this home's wipe key shows; nil where there is none, and hardware is left as it is.
-    init(_ home: HomeDirectory, _ settings: VaultSettings, _ mark: WipeMark, _ owner: HardwareOwner?) {
+    package init(_ home: HomeDirectory, _ settings: VaultSettings, _ mark: WipeMark, _ owner: HardwareOwner?) {
         self.home = home
         registered = settings.wipeTargets
         hardware = HardwareTarget(home, settings, owner, mark.cause)
@@ -28,23 +28,23 @@ struct Wipe {
     }
 
     /// How a run ended.
-    struct Ending {
+    package struct Ending {
         /// Signed, and in the home, unless writing it was a problem.
-        let receipt: WipeReceipt?
-        let isFinished: Bool
-        let error: VaultError
+        package let receipt: WipeReceipt?
+        package let isFinished: Bool
+        package let error: VaultError
     }
 
     // MARK: Keys
 
     /// Replaces the first copy of the header: from here on the wipe is begun, and whatever slots are left in the second
     /// copy go with ``run(_:)``.
-    static func begin(_ mark: WipeMark, _ header: borrowing DurableFile) throws(VaultError) {
+    package static func begin(_ mark: WipeMark, _ header: borrowing DurableFile) throws(VaultError) {
         try place(mark, 0, header)
     }
 
     /// - Complexity: constant, whatever the vault holds.
-    static func eraseKeys(_ mark: WipeMark, _ header: borrowing DurableFile) throws(VaultError) {
+    package static func eraseKeys(_ mark: WipeMark, _ header: borrowing DurableFile) throws(VaultError) {
         for index in 0..<2 { try place(mark, index, header) }
     }
 
@@ -90,7 +90,7 @@ struct Wipe {
     // MARK: All of it
 
     /// Erases everything and tells how that went. Never throws: what cannot be done now is done at a later start.
-    consuming func run(_ header: borrowing DurableFile) -> Ending {
+    package consuming func run(_ header: borrowing DurableFile) -> Ending {
         var wipe = self
         let links = (try? header.links()) ?? 1
         guard links > 1 else { return wipe.runAll(header) }
@@ -273,5 +273,17 @@ struct Wipe {
         return Ending(
             receipt: receipt, isFinished: false,
             error: VaultError(.wiped, text + "; the wipe continues at the next start", remainingAttempts: 0))
+    }
+}
+
+extension LockedHeader {
+    /// Puts the mark in the first copy's place. Where that fails the copy is put back: nothing has begun then.
+    package borrowing func beginWipe(_ mark: WipeMark) throws(VaultError) {
+        do throws(VaultError) {
+            try Wipe.begin(mark, file)
+        } catch {
+            restoreFirstCopy()
+            throw VaultError(error.code, "\(error.reason); nothing was erased")
+        }
     }
 }

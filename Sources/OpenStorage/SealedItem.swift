@@ -1,15 +1,15 @@
 internal import Cryptography
-internal import SecretMemory
-internal import VaultFormat
+package import SecretMemory
+package import VaultFormat
 internal import VaultHeader
-internal import VaultStorage
+package import VaultStorage
 
 /// The content of a record that the locked app can write and not read: the inbox key's epoch (32 bit), then a box
 /// sealed to the public key, in which collection, name and content lie as in any record.
-enum SealedItem {
+package enum SealedItem {
     private static let epochSize = 4
 
-    static func seal(
+    package static func seal(
         _ content: RawSpan, as record: RecordName, to key: OpenPublicKeyFile, now: Int64
     ) throws(VaultError) -> [UInt8] {
         var front = try secretMemory(SecretBytes(zeroed: frontSize(record)))
@@ -45,11 +45,13 @@ enum SealedItem {
     }
 
     /// Which of the vault's inbox keys opens an item; nil for what is none.
-    static func epoch(of item: RawSpan) -> UInt32? { item.integer(at: 0, as: UInt32.self) }
+    package static func epoch(of item: RawSpan) -> UInt32? { item.integer(at: 0, as: UInt32.self) }
 
     /// Opens an item into a plaintext that is laid out as a record's.
     /// - Throws: `damaged` for what was changed, or sealed to another key.
-    static func open(_ item: RawSpan, with key: borrowing InboxKey, vault: VaultID) throws(VaultError) -> SecretBytes {
+    package static func open(_ item: RawSpan, with key: borrowing InboxKey, vault: VaultID) throws(VaultError)
+        -> SecretBytes
+    {
         guard let epoch = epoch(of: item) else { throw .damagedRecord }
         let associated = associatedData(vault: vault, epoch: epoch)
         do throws(CryptographyError) {

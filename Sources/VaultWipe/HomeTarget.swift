@@ -1,11 +1,11 @@
-internal import VaultFormat
+package import VaultFormat
 internal import VaultHeader
 internal import VaultLog
-internal import VaultStorage
+package import VaultStorage
 
 /// Something in the home that a wipe erases.
-struct HomeTarget: Sendable {
-    enum Way: Sendable {
+package struct HomeTarget: Sendable {
+    package enum Way: Sendable {
         /// Keys, counts, settings: overwritten in place, flushed, removed.
         case overwrite([String])
         /// Content that only erased keys could read: removed.
@@ -16,12 +16,12 @@ struct HomeTarget: Sendable {
         case overwriteFolder(String)
     }
 
-    let id: WipeTargetID
+    package let id: WipeTargetID
     /// For people.
-    let what: String
-    let way: Way
+    package let what: String
+    package let way: Way
 
-    init?(_ id: String, _ what: String, _ way: Way) {
+    package init?(_ id: String, _ what: String, _ way: Way) {
         guard let id = WipeTargetID(id) else { return nil }
         self.id = id
         self.what = what
@@ -29,11 +29,11 @@ struct HomeTarget: Sendable {
     }
 
     /// The header: its copies are replaced by marks before anything else, the file goes last.
-    static let keys = "keys"
-    static let ledger = "ledger"
+    package static let keys = "keys"
+    package static let ledger = "ledger"
 
     /// Everything else, in the order of erasing: what can open or count before what is merely unreadable.
-    static let all: [HomeTarget] = [
+    package static let all: [HomeTarget] = [
         HomeTarget(ledger, "the attempt ledger", .overwrite([AttemptLedger.name])),
         HomeTarget(
             "open-keys", "keys of the open compartment",
@@ -51,11 +51,11 @@ struct HomeTarget: Sendable {
         HomeTarget("identity-mark", "what tells the identity's phrase", .overwrite(IdentityMark.names)),
         HomeTarget("agent-socket", "the agent's socket", .folder("agent")),
         HomeTarget("backup-manifest", "the list of a backup", .remove([BackupManifest.fileName])),
-        HomeTarget("creation-mark", "the mark of a creation", .remove([VaultCreation.marker])),
+        HomeTarget("creation-mark", "the mark of a creation", .remove([HeaderFile.creationMark])),
     ].compactMap { $0 }
 
     /// Every name that a home of ours can have; others are strangers.
-    static let knownNames: Set<String> = Set(
+    package static let knownNames: Set<String> = Set(
         all.flatMap(\.names) + HardwareNote.names + [HardwareNote.refused] + ReceiptKeyFile.names
             + WipeKeyFile.names
     ).union([
@@ -63,7 +63,7 @@ struct HomeTarget: Sendable {
         WipeReceipt.fileName, WipeReceiptFile.part,
     ])
 
-    var names: [String] {
+    package var names: [String] {
         switch way {
         case .overwrite(let names), .remove(let names): names
         case .folder(let name), .overwriteFolder(let name): [name]
@@ -71,7 +71,7 @@ struct HomeTarget: Sendable {
     }
 
     /// Erases it; succeeds if it does not exist.
-    func erase(in home: HomeDirectory) throws(VaultError) -> (result: WipeResult, count: UInt32) {
+    package func erase(in home: HomeDirectory) throws(VaultError) -> (result: WipeResult, count: UInt32) {
         switch way {
         case .folder(let name): return try home.eraseFolder(name, overwriting: false)
         case .overwriteFolder(let name): return try home.eraseFolder(name, overwriting: true)
@@ -91,7 +91,7 @@ struct HomeTarget: Sendable {
     }
 
     /// Looks again.
-    func isErased(in home: HomeDirectory) throws(VaultError) -> Bool {
+    package func isErased(in home: HomeDirectory) throws(VaultError) -> Bool {
         switch way {
         case .folder(let name), .overwriteFolder(let name): return try home.isErasedFolder(name)
         case .overwrite(let names), .remove(let names):

@@ -1,21 +1,22 @@
 internal import VaultFormat
 internal import VaultHeader
 internal import VaultLog
-internal import VaultStorage
+package import VaultStorage
+internal import VaultWipe
 internal import SystemCalls
 
 /// Prepares a folder for a new home. The header gets its name last, once everything is on the disk: from then on the
 /// folder is a vault. A marker without a header is a creation that was cut short, which can be started over; beside a
 /// header it means nothing, so that no one who lays one there makes anything of a vault go away.
-struct VaultCreation: ~Copyable {
-    static let marker = ".creating"
+package struct VaultCreation: ~Copyable {
+    package static let marker = HeaderFile.creationMark
     /// What a creation may have left behind. The header's own name is not among them.
     static let ownNames = Set(SecurityLog.fileNames + OpenFiles.all + WipeKeyFile.names + HardwareNote.names).union([
         marker, HeaderFile.part, AttemptLedger.name, DatabaseName.protected.file,
         DatabaseName.protected.file + "-lock", FileStore.folder, BackupManifest.fileName,
     ])
 
-    let home: HomeDirectory
+    package let home: HomeDirectory
     /// Folders that were not there before, the innermost last.
     private let madeFolders: [String]
     private let markerFile: DurableFile
@@ -24,7 +25,7 @@ struct VaultCreation: ~Copyable {
     ///   when it held a vault whose destruction had to be finished first; the folder is free the next time.
     /// - Parameter sweep: Takes away what an unfinished creation left outside of the folder, before the folder is
     ///   emptied.
-    init(
+    package init(
         at path: String, sweeping sweep: (HomeDirectory) throws(VaultError) -> Void = { _ in }
     ) throws(VaultError) {
         try VaultCreation.finishWipe(at: path)
@@ -56,7 +57,7 @@ struct VaultCreation: ~Copyable {
 
     private static func finishWipe(at path: String) throws(VaultError) {
         do throws(VaultError) {
-            try Vault.finishWipe(at: path)
+            try Wipe.finish(at: path)
         } catch  where error.code == .wiped {
             throw error
         } catch {}  // whatever lies there is no vault of ours, and not touched
@@ -99,7 +100,7 @@ struct VaultCreation: ~Copyable {
 
     /// Makes the new home durable and gives the header its name: from now on it is a vault. What goes wrong with the
     /// marker after that is done at the first start.
-    func finish() throws(VaultError) {
+    package func finish() throws(VaultError) {
         try home.synchronize(FileStore.folder)
         try home.synchronize()
         for folder in madeFolders { try VaultCreation.synchronizeParent(of: folder) }
@@ -115,7 +116,7 @@ struct VaultCreation: ~Copyable {
 
     /// Takes away a marker that lies beside a header.
     /// - Throws: `busy` while the process that makes the vault has not finished.
-    static func removeLeftover(in home: HomeDirectory) throws(VaultError) {
+    package static func removeLeftover(in home: HomeDirectory) throws(VaultError) {
         // What is no file was laid there by no creation.
         guard home.exists(marker), let file = try? home.openFile(marker, O_RDONLY) else { return }
         guard try file.tryLock(exclusive: true) else { throw busy(home) }
@@ -123,13 +124,13 @@ struct VaultCreation: ~Copyable {
     }
 
     /// Whether nothing lies there but what a creation leaves that was cut short.
-    static func isUnfinished(_ home: HomeDirectory) -> Bool {
+    package static func isUnfinished(_ home: HomeDirectory) -> Bool {
         guard let names = try? names(in: home) else { return false }
         return names.contains(marker) && ownNames.isSuperset(of: names)
     }
 
     /// Undoes everything after a failure. Where the header could not be taken back the folder stays a vault.
-    func abandon() {
+    package func abandon() {
         guard !home.exists(HeaderFile.name) else { return }
         VaultCreation.removeContents(of: home)
         home.remove(VaultCreation.marker)

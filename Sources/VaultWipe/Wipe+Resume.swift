@@ -1,14 +1,21 @@
 internal import KeyStores
-internal import VaultFormat
-internal import VaultHeader
-internal import VaultStorage
+package import VaultFormat
+package import VaultHeader
+package import VaultStorage
 internal import SystemCalls
 
 extension Wipe {
+    /// Finishes a wipe that was begun at this place, whatever else is there.
+    /// - Throws: `wiped` when there was one.
+    package static func finish(at path: String) throws(VaultError) {
+        guard let home = try? HomeDirectory(path: path) else { return }
+        try finishIfBegun(in: home, .standard)
+    }
+
     /// Finishes a wipe that was begun, or whose time has come, before anything else is done with the home. A mark that
     /// this home's wipe key did not make is none.
     /// - Throws: `wiped` when there was one, finished or not.
-    static func finishIfBegun(in home: HomeDirectory, _ settings: VaultSettings) throws(VaultError) {
+    package static func finishIfBegun(in home: HomeDirectory, _ settings: VaultSettings) throws(VaultError) {
         guard let file = try home.openFile(HeaderFile.name, O_RDONLY, evenIfLinked: true) else {
             return WipeKeyFile.removeLeftover(in: home)
         }
@@ -18,7 +25,7 @@ extension Wipe {
 
     /// As ``finishIfBegun(in:_:)`` under the header's lock.
     /// - Returns: What to throw; nil when no wipe is due after all.
-    static func finish(in home: HomeDirectory, _ settings: VaultSettings) -> VaultError? {
+    package static func finish(in home: HomeDirectory, _ settings: VaultSettings) -> VaultError? {
         do throws(VaultError) {
             let header = try LockedHeader.lock(home, flags: O_RDWR, 30_000, evenIfLinked: true)
             let bytes = try header.read(Header.fileSize, at: 0)
@@ -39,7 +46,7 @@ extension Wipe {
 
     /// Destroys a vault whose limit was reached. The vault has not been opened: shares in hardware are deleted only if
     /// they were made for this home's wipe key.
-    static func byRules(
+    package static func byRules(
         of vault: VaultID, in home: HomeDirectory, _ settings: VaultSettings, _ header: borrowing DurableFile
     ) -> Ending {
         var mark = WipeMark(vault: vault, cause: .attempts, begun: WipeMark.now())

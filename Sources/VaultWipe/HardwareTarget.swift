@@ -1,7 +1,7 @@
-internal import KeyStores
-internal import VaultFormat
-internal import VaultHeader
-internal import VaultStorage
+package import KeyStores
+package import VaultFormat
+package import VaultHeader
+package import VaultStorage
 
 /// What chips and key stores hold for a vault that is destroyed. Without the keys it opens nothing, but it is still
 /// deleted, by the first start that finds the hardware.
@@ -9,9 +9,9 @@ internal import VaultStorage
 /// Nothing has been authenticated by then, so header and note only say where to look. What is found there goes only if
 /// it shows in itself that it was made for the home whose wipe key lies here. A backup, a copied header or a planted
 /// note reaches nothing of another home.
-struct HardwareTarget {
-    static let id = "hardware"
-    static let what = "shares in the chip and the keyring"
+package struct HardwareTarget {
+    package static let id = "hardware"
+    package static let what = "shares in the chip and the keyring"
 
     private let home: HomeDirectory
     private let settings: VaultSettings
@@ -22,7 +22,7 @@ struct HardwareTarget {
     /// Why a share could not be revoked, and what to do; nil while none was in the way.
     private(set) var problem: String?
 
-    init(_ home: HomeDirectory, _ settings: VaultSettings, _ owner: HardwareOwner?, _ cause: WipeCause) {
+    package init(_ home: HomeDirectory, _ settings: VaultSettings, _ owner: HardwareOwner?, _ cause: WipeCause) {
         self.home = home
         self.cause = cause
         self.owner = owner
@@ -32,7 +32,7 @@ struct HardwareTarget {
 
     /// Before the keys are erased: afterwards nothing names it any more. A disk that cannot take the note must not save
     /// the keys.
-    mutating func add(_ header: Header?) {
+    package mutating func add(_ header: Header?) {
         guard let header else { return }
         let found = HardwareNote(of: header)
         note.add(found)
@@ -48,7 +48,7 @@ struct HardwareTarget {
     }
 
     /// - Returns: `failed` while a chip or keyring that is here does not answer, `foreign` for what is not here.
-    mutating func erase() throws(VaultError) -> (result: WipeResult, count: UInt32) {
+    package mutating func erase() throws(VaultError) -> (result: WipeResult, count: UInt32) {
         // A wipe by the rules may have begun where no key store could be asked, over files that somebody edited: what
         // hardware holds stays for the vault that a backup brings back, unless a store vouches for it now.
         if cause == .attempts, let owner, !note.isEmpty {
@@ -122,13 +122,13 @@ struct HardwareTarget {
 
     /// What a key store remembers of the rule is needed until the vault is gone, and opens nothing: nobody waits for
     /// it. Nor for what a killed process left there.
-    func forgetDestruction() {
+    package func forgetDestruction() {
         guard let owner, let stores = settings.shareStores?(home.path) else { return }
         try? stores.removeDestruction(of: owner)
         stores.revokeReleased(of: owner)
     }
 
-    var isErased: Bool { !(HardwareNote.names + [HardwareNote.refused]).contains(where: home.exists) }
+    package var isErased: Bool { !(HardwareNote.names + [HardwareNote.refused]).contains(where: home.exists) }
 }
 
 extension KeyStoreKind {

@@ -1,20 +1,20 @@
-internal import Cryptography
-internal import SecretMemory
-internal import VaultFormat
-internal import VaultHeader
-internal import VaultStorage
+package import Cryptography
+package import SecretMemory
+package import VaultFormat
+package import VaultHeader
+package import VaultStorage
 internal import SystemCalls
 
 /// The private key that opens what was sealed to the vault while it was locked: made from a seed in the keybag.
-struct InboxKey: ~Copyable {
-    let privateKey: P256PrivateKey
+package struct InboxKey: ~Copyable {
+    package let privateKey: P256PrivateKey
 
-    init(seed: borrowing SecretBytes, vault: VaultID) throws(VaultError) {
+    package init(seed: borrowing SecretBytes, vault: VaultID) throws(VaultError) {
         privateKey = try SeededKey.make(from: seed, vault: vault, label: "holdfast/1/inbox-scalar")
     }
 
     /// Whether a file's public half was made from this seed. Costs one hash and nothing on the curve.
-    static func tag(_ file: OpenPublicKeyFile, seed: borrowing SecretBytes) throws(VaultError) -> Digest {
+    package static func tag(_ file: OpenPublicKeyFile, seed: borrowing SecretBytes) throws(VaultError) -> Digest {
         try crypto { () throws(CryptographyError) in
             let key = try BLAKE3.deriveKey(context: "holdfast/1/inbox-public", material: seed, lifetime: .transient)
             let tagged = OpenPublicKeyFile.tagged(vault: file.vault, epoch: file.epoch, point: file.point)
@@ -43,49 +43,54 @@ package enum OpenPublicKeyState: String, Sendable, Hashable {
 
 /// The file with the vault's public key. Nothing protects it while the vault is locked: anyone who can write to the
 /// home can replace it until the next unlock.
-enum OpenPublicKey {
-    static func read(in home: HomeDirectory) throws(VaultError) -> OpenPublicKeyFile? {
+package enum OpenPublicKey {
+    package static func read(in home: HomeDirectory) throws(VaultError) -> OpenPublicKeyFile? {
         guard let file = try home.openFile(OpenFiles.publicKey, O_RDONLY) else { return nil }
         let bytes = try file.read(OpenPublicKeyFile.size + 1, at: 0)
         return try format(OpenFiles.publicKey, OpenPublicKeyFile(parsing: bytes, checksum: HeaderFile.checksum))
     }
 
     /// Compares the file with the keys.
-    static func state(_ keys: UnlockedKeys, in home: HomeDirectory) throws(VaultError) -> OpenPublicKeyState {
-        guard let epoch = keys.keybag.newestInboxEpoch else { return .unavailable }
+    package static func state(_ keybag: borrowing Keybag, of vault: VaultID, in home: HomeDirectory) throws(VaultError)
+        -> OpenPublicKeyState
+    {
+        guard let epoch = keybag.newestInboxEpoch else { return .unavailable }
         // Nothing was sealed to a file that cannot be read.
         guard let found = (try? read(in: home)) ?? nil else { return .written }
-        guard found.vault == keys.vault else { return .replaced }
-        if try isOurs(found, keys, epoch: epoch) { return .right }
+        guard found.vault == vault else { return .replaced }
+        if try isOurs(found, keybag, epoch: epoch) { return .right }
         // After a rekey it is the former one, which is no stranger's.
-        for older in keys.keybag.inboxEpochs.dropFirst() where try isOurs(found, keys, epoch: older) { return .written }
+        for older in keybag.inboxEpochs.dropFirst() where try isOurs(found, keybag, epoch: older) { return .written }
         return .replaced
     }
 
     private static func isOurs(
-        _ file: OpenPublicKeyFile, _ keys: UnlockedKeys, epoch: UInt32
+        _ file: OpenPublicKeyFile, _ keybag: borrowing Keybag, epoch: UInt32
     ) throws(VaultError) -> Bool {
         guard file.epoch == epoch else { return false }
-        let tag = try InboxKey.tag(file, seed: keys.keybag.key(.inbox, epoch: epoch))
+        let tag = try InboxKey.tag(file, seed: keybag.key(.inbox, epoch: epoch))
         return tag.withBytes { tag in file.tag.withRawSpan { constantTimeEquals(tag, $0) } }
     }
 
     /// Sees to it that the file holds the vault's own key.
-    static func repair(_ keys: UnlockedKeys, in home: HomeDirectory) -> OpenPublicKeyState {
+    package static func repair(_ keybag: borrowing Keybag, of vault: VaultID, in home: HomeDirectory)
+        -> OpenPublicKeyState
+    {
         do throws(VaultError) {
-            let state = try state(keys, in: home)
-            if state == .written || state == .replaced { try write(keys, in: home) }
+            let state = try state(keybag, of: vault, in: home)
+            if state == .written || state == .replaced { try write(keybag, of: vault, in: home) }
             return state
         } catch { return .wrong }
     }
 
-    static func write(_ keys: UnlockedKeys, in home: HomeDirectory) throws(VaultError) {
-        guard let epoch = keys.keybag.newestInboxEpoch else { return }
-        let seed = try keys.keybag.key(.inbox, epoch: epoch)
-        let point = try InboxKey(seed: seed, vault: keys.vault).privateKey.publicKey.compressed
-        let unsigned = OpenPublicKeyFile(vault: keys.vault, epoch: epoch, point: point, tag: [])
+    package static func write(_ keybag: borrowing Keybag, of vault: VaultID, in home: HomeDirectory) throws(VaultError)
+    {
+        guard let epoch = keybag.newestInboxEpoch else { return }
+        let seed = try keybag.key(.inbox, epoch: epoch)
+        let point = try InboxKey(seed: seed, vault: vault).privateKey.publicKey.compressed
+        let unsigned = OpenPublicKeyFile(vault: vault, epoch: epoch, point: point, tag: [])
         let tag = try InboxKey.tag(unsigned, seed: seed).bytes
-        let content = OpenPublicKeyFile(vault: keys.vault, epoch: epoch, point: point, tag: tag)
+        let content = OpenPublicKeyFile(vault: vault, epoch: epoch, point: point, tag: tag)
         let bytes = content.encoded(checksum: HeaderFile.checksum)
         try home.publish(OpenFiles.publicKey) { file throws(VaultError) in try file.write(bytes, at: 0) }
     }

@@ -1,13 +1,13 @@
-internal import KeyStores
-internal import VaultFormat
-internal import VaultHeader
+package import KeyStores
+package import VaultFormat
+package import VaultHeader
 internal import VaultLog
-internal import VaultStorage
+package import VaultStorage
 
 /// Whether wrong passcodes may destroy a vault whose header nobody has authenticated: a pure decision. What a header
 /// says of self-destruct and of its limit is what the last writer of the folder wrote; a key store outside of the
 /// folder was told when it was switched on.
-enum DestructionRule: Sendable, Hashable {
+package enum DestructionRule: Sendable, Hashable {
     /// No key store that remembers such things is there, or this process may use none: what the header says holds, and
     /// whoever writes the folder could remove it as well.
     case unkept
@@ -18,7 +18,7 @@ enum DestructionRule: Sendable, Hashable {
     /// It destroys itself after so many wrong passcodes at least.
     case after(Int)
 
-    enum Decision: Sendable, Hashable {
+    package enum Decision: Sendable, Hashable {
         case destroy
         /// The passcode opens nothing, and nothing is destroyed.
         case close
@@ -29,7 +29,7 @@ enum DestructionRule: Sendable, Hashable {
     /// - Parameters:
     ///   - refused: Wrong passcodes so far.
     ///   - limit: The header's, which they have reached.
-    func decision(refused: UInt32, limit: Int) -> Decision {
+    package func decision(refused: UInt32, limit: Int) -> Decision {
         switch self {
         case .unkept: .destroy
         case .unknown: .close
@@ -39,7 +39,7 @@ enum DestructionRule: Sendable, Hashable {
     }
 
     /// Asks the key stores about the home that a wipe would let go of things for: the one whose wipe key lies there.
-    init(of header: Header, in home: HomeDirectory, _ settings: VaultSettings) {
+    package init(of header: Header, in home: HomeDirectory, _ settings: VaultSettings) {
         // Nothing was ever noted for a home without a key; the question still tells whether there is a store at all.
         let owner =
             WipeKeyFile.owner(in: home, vault: header.vault) ?? HardwareOwner(vault: header.vault, home: [])
@@ -52,7 +52,7 @@ enum DestructionRule: Sendable, Hashable {
     }
 
     /// - Parameter owner: Whose home it is.
-    init(of owner: HardwareOwner, _ stores: ShareStores?) {
+    package init(of owner: HardwareOwner, _ stores: ShareStores?) {
         guard let stores, stores.hasFloors else {
             self = .unkept
             return
@@ -74,14 +74,14 @@ enum DestructionRule: Sendable, Hashable {
 
 extension AttemptBudget {
     /// What follows from the limit that these wrong passcodes have reached.
-    func decision(by rule: DestructionRule) -> DestructionRule.Decision {
+    package func decision(by rule: DestructionRule) -> DestructionRule.Decision {
         rule.decision(refused: refused, limit: policy.attemptLimit)
     }
 }
 
 extension VaultError {
     /// The limit is reached under a header that asks for destruction, and there is none.
-    static func notDestroyed(_ decision: DestructionRule.Decision, hasPhrase: Bool) -> VaultError {
+    package static func notDestroyed(_ decision: DestructionRule.Decision, hasPhrase: Bool) -> VaultError {
         guard decision == .wait else { return .noAttemptLeft(hasPhrase: hasPhrase) }
         return VaultError(
             .attemptsExhausted,
