@@ -21,7 +21,6 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
     case malformedRequest = "HF400"
     case unknownPath = "HF404"
     case wrongMethod = "HF405"
-    case tooSlow = "HF408"
     case alreadyRegistered = "HF409"
     case replayed = "HF410"
     case lengthRequired = "HF411"
@@ -43,7 +42,6 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
         case .malformedRequest: 400
         case .unknownPath: 404
         case .wrongMethod: 405
-        case .tooSlow: 408
         case .lengthRequired: 411
         case .tooLarge: 413
         case .limited: 429
@@ -73,7 +71,6 @@ package enum ErrorCode: String, Sendable, Hashable, CaseIterable {
         case .malformedRequest: "the head of the request is not as RFC 9112 has it"
         case .unknownPath: "there is nothing at this path"
         case .wrongMethod: "this path takes another method"
-        case .tooSlow: "the request did not arrive in time"
         case .lengthRequired: "a body needs a Content-Length"
         case .tooLarge: "the request is too large"
         case .limited: "a limit is reached; try again later"
