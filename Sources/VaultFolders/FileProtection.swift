@@ -1,5 +1,5 @@
 #if canImport(Darwin)
-package import SystemCalls
+internal import SystemCalls
 
 /// From when on Apple's systems let a vault's files be read.
 enum FileProtection {
