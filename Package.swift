@@ -572,7 +572,7 @@ if isApple {
     package.targets.append(
         tests(
             "AppleBackendTests",
-            ["HoldfastUI"] + exported))
+            ["HoldfastUI", "VaultFolders"] + exported))
     if checksApple {
         package.targets.append(
             tests(

@@ -8,6 +8,7 @@ import Testing
 
 @testable import HoldfastUI
 @testable import VaultCore
+@testable import VaultFolders
 @testable import VaultStorage
 
 extension AppleBackends {

@@ -1,7 +1,6 @@
 #if canImport(Security)
 internal import Foundation
-public import VaultCore
-internal import VaultHeader
+public import VaultHeader
 
 /// Files and folders of an app that go with its vault: a cache, a database, an app group's container.
 ///

@@ -1,8 +1,7 @@
 #if canImport(Security)
 internal import Foundation
 internal import Security
-public import VaultCore
-internal import VaultHeader
+public import VaultHeader
 
 /// Items of an app in the keychain that go with its vault: passwords and tokens under one service.
 ///

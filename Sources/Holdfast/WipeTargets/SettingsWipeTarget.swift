@@ -1,7 +1,6 @@
 #if canImport(Security)
 internal import Foundation
-public import VaultCore
-internal import VaultHeader
+public import VaultHeader
 
 #if canImport(FoundationNetworking)
 internal import FoundationNetworking
