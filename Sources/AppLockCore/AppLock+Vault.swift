@@ -179,7 +179,7 @@ extension AppLock {
 
 /// The end of the vault, at its owner's wish. It may be locked.
 extension AppLock {
-    /// Destroys the vault: its keys first, then everything else of it, and the app's ``VaultCore/WipeTarget``s.
+    /// Destroys the vault: its keys first, then everything else of it, and the app's ``VaultHeader/WipeTarget``s.
     /// - Parameters:
     ///   - passcode: The passcode; an attempt is spent on it.
     ///   - announce: Called with the key that the receipt will be verified with, before anything is erased; an error
