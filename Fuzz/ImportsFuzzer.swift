@@ -32,7 +32,8 @@ private func read(_ file: consuming SecretBytes) throws(ImportError) -> Imported
     case "aegis": return try AegisImport.read(file, password: nil)
     case "csv": return try TableImport.read(file)
     case "columns":
-        return try TableImport.read(file, columns: ["a": .title, "b": .group, "c": .password, "d": .code, "e": .tags])
+        return try TableImport.read(
+            file, ImportOptions(columns: ["a": .title, "b": .group, "c": .password, "d": .code, "e": .tags]))
     case "xml": return try KeePassTree.read(export: file)
     case "kdbx":
         // The front, whose costs are not spent, then the same bytes as what is encrypted behind it.

@@ -27,11 +27,21 @@ package struct ImportError: Error, Sendable, Hashable {
     package let place: String
     /// What is wrong there.
     package let what: String
+    /// The path of the one entry that cannot be read, as far as it is known, if the others can be imported without it
+    /// (``ImportOptions/skipsFaulty``).
+    package private(set) var entry: String?
 
     package init(_ kind: Kind, _ place: String = "", _ what: String) {
         self.kind = kind
         self.place = place
         self.what = what
+    }
+
+    /// The same, of one entry.
+    func ofEntry(_ entry: String) -> ImportError {
+        var error = self
+        error.entry = entry
+        return error
     }
 
     /// The place and what is wrong there.

@@ -33,22 +33,21 @@ package enum ImportFormat: String, Sendable, Hashable, CaseIterable {
     /// - Parameters:
     ///   - password: The file's own password; nil until the user was asked for it.
     ///   - keyFile: What is in the key file of a database of KeePass; nil without one.
-    ///   - columns: What the columns of a table are that no program we know writes.
     /// - Throws: ``ImportError``; `passwordNeeded` for an encrypted file without a password.
     package func read(
         _ bytes: borrowing SecretBytes, password: borrowing SecretBytes?, keyFile: borrowing SecretBytes?,
-        columns: [String: TableImport.Role] = [:]
+        _ options: ImportOptions = ImportOptions()
     ) throws(ImportError) -> Imported {
         switch self {
-        case .kdbx: try KDBXImport.read(bytes, password: password, keyFile: keyFile)
-        case .keepassXML: try KeePassTree.read(export: bytes)
+        case .kdbx: try KDBXImport.read(bytes, password: password, keyFile: keyFile, options)
+        case .keepassXML: try KeePassTree.read(export: bytes, options)
         case .bitwarden:
-            try BitwardenImport.read(memory(bytes.copy()), password: password)
-        case .onePassword: try OnePasswordImport.read(memory(bytes.copy()))
+            try BitwardenImport.read(memory(bytes.copy()), password: password, options)
+        case .onePassword: try OnePasswordImport.read(memory(bytes.copy()), options)
         case .aegis:
-            try AegisImport.read(memory(bytes.copy()), password: password)
-        case .holdfast: try HoldfastImport.read(memory(bytes.copy()))
-        case .csv: try TableImport.read(memory(bytes.copy()), columns: columns)
+            try AegisImport.read(memory(bytes.copy()), password: password, options)
+        case .holdfast: try HoldfastImport.read(memory(bytes.copy()), options)
+        case .csv: try TableImport.read(memory(bytes.copy()), options)
         case .pass, .keyring: Imported()
         }
     }

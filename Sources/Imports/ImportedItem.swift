@@ -12,11 +12,11 @@ package final class ImportedItem: @unchecked Sendable {  // built by one thread,
     /// Where it was in a vault of ours, if the file says so and the rest of the file agrees.
     package internal(set) var origin: EntryPath?
     let path: [String]
-    /// Where it was in the file.
+    /// Where it was in the file; empty where nobody can look.
     package let place: String
     package fileprivate(set) var item: Item
     /// What of it could not be kept as it was.
-    fileprivate var remarks: [String] = []
+    private(set) var remarks: [(ImportNote.Kind, String)] = []
 
     init(_ kind: ItemKind, path: [String], place: String, created: Int64? = nil) throws(ImportError) {
         let (name, isCut) = ImportedItem.name(path)
@@ -26,7 +26,12 @@ package final class ImportedItem: @unchecked Sendable {  // built by one thread,
         do throws(VaultError) { item = try Item(kind, now: created ?? Item.now) } catch {
             throw ImportError(error, place)
         }
-        if isCut { remarks.append("a name of more than \(ImportedItem.longestName) bytes, which was cut") }
+        if isCut { note(.changed, "a name of more than \(ImportedItem.longestName) bytes, which was cut") }
+    }
+
+    /// Notes something of it that the vault will not have as the file has it; once.
+    func note(_ kind: ImportNote.Kind, _ what: String) {
+        if !remarks.contains(where: { $0 == (kind, what) }) { remarks.append((kind, what)) }
     }
 
     /// An item that another program gave.
@@ -87,32 +92,6 @@ package final class ImportedItem: @unchecked Sendable {  // built by one thread,
     }
 }
 
-/// What was read from a file.
-package struct Imported: Sendable {
-    package internal(set) var items: [ImportedItem] = []
-    /// What was not understood, each with its place: nothing of it is in an item.
-    package internal(set) var notes: [String] = []
-
-    /// Nothing yet.
-    package init() {}
-
-    /// - Throws: ``ImportError`` (`tooLarge`).
-    package mutating func append(_ item: ImportedItem) throws(ImportError) {
-        guard items.count < ImportLimits.items else {
-            throw ImportError(.tooLarge, item.place, "a file has at most \(ImportLimits.items) items")
-        }
-        items.append(item)
-        for remark in item.remarks { note(item.place, remark) }
-    }
-
-    /// Notes something that no item is made of. A file may have millions of such things: the last note says that there
-    /// are more.
-    package mutating func note(_ place: String, _ what: String) {
-        guard notes.count <= ImportLimits.notes else { return }
-        notes.append("\(place): \(notes.count < ImportLimits.notes ? what : "this and what follows is not listed")")
-    }
-}
-
 extension ImportedItem {
     /// Adds a field; an empty value adds none.
     /// - Throws: ``ImportError`` where an item cannot hold it.
@@ -142,30 +121,31 @@ extension ImportedItem {
     private func label(_ label: String) -> String {
         if label.utf8.count < 64, label.utf8.allSatisfy({ 0x20..<0x7F ~= $0 }), !label.isEmpty { return label }
         let (plain, isCut) = ImportedItem.cleaned(label, ItemLimits.label) { $0 }
-        if isCut { remarks.append("a label of more than \(ItemLimits.label) bytes, which was cut") }
+        if isCut { note(.changed, "a label of more than \(ItemLimits.label) bytes, which was cut") }
         return plain.isEmpty ? "field" : plain
     }
 
     /// Adds a one-time code: an `otpauth://` text, or a key in base 32.
-    /// - Returns: False where it is neither; then it is kept as a secret.
-    func addCode(_ label: String, _ value: borrowing SecretBytes) throws(ImportError) -> Bool {
-        guard value.count > 0 else { return true }
+    /// What is neither is kept as a secret, and noted.
+    func addCode(_ label: String, _ value: borrowing SecretBytes) throws(ImportError) {
+        guard value.count > 0 else { return }
         let text: SecretBytes
         do throws(OneTimeCodeError) {
             let isAddress = value.withBytes { $0.begins(with: "otpauth:") }
             text = try isAddress ? OneTimeCode(parsing: value).text() : OneTimeCode(base32: value).text()
         } catch {
-            try add(.secret, label, value)
-            return false
+            note(.changed, ImportedItem.unknownCode)
+            return try add(.secret, label, value)
         }
         try add(.oneTimeCode, label, text)
-        return true
     }
+
+    static let unknownCode = "a one-time code in a form that is not known, which is a secret now"
 
     func addFile(_ label: String, name: String, content: RawSpan) throws(ImportError) {
         let (plain, isCut) = ImportedItem.cleaned(name, ItemLimits.fileName) { $0 == "/" ? "_" : $0 }
         let isName = !isCut && !plain.isEmpty && plain != "." && plain != ".."
-        if !isName { remarks.append("a file of a name that no file has; it is called file") }
+        if !isName { note(.changed, "a file of a name that no file has; it is called file") }
         do throws(VaultError) { try item.addFile(label, name: isName ? plain : "file", content: content) } catch {
             throw ImportError(error, place)
         }
@@ -207,17 +187,18 @@ extension ImportedItem {
         guard !plain.isEmpty else { return }
         if GuardTag.meant(by: plain) != nil {
             plain = GuardTag(plain) == .noForwarding ? GuardTag.forwarding : GuardTag.eachTime
-            remarks.append("a tag that begins as one that guards an item and is none; it is \(plain) now")
+            note(.changed, "a tag that begins as one that guards an item and is none; it is \(plain) now")
         }
         do throws(VaultError) { try item.addTag(plain) } catch {
-            remarks.append("a tag that no item can have, which is left out")
+            note(.leftOut, "a tag that no entry can have")
         }
     }
 
     /// Has the agent ask before each use, for an item for which another program asked for its password once more.
     func askEachTime() {
         addTag(GuardTag.eachTime)
-        remarks.append(
+        note(
+            .changed,
             "that the master password is asked for once more; with the tag \(GuardTag.eachTime) the agent asks you instead"
         )
     }

@@ -86,7 +86,7 @@ struct KeyringImportTests {
         let result = try take("--json")
         #expect(result.code == 0, "\(result.errors)")
         #expect(try (result.json()["added"] as? [Any])?.isEmpty ?? false)
-        #expect(try (result.json()["notUnderstood"] as? [String])?.contains("Login: the keyring is locked") ?? false)
+        #expect(try (result.json()["notUnderstood"] as? [String])?.contains("Login: a keyring that is locked") ?? false)
     }
 
     @Test func `what is no keyring is said`() throws {

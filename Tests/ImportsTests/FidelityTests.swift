@@ -31,10 +31,10 @@ import VaultFormat
         #expect(read.items[0].notes == "the notes\nPIN: 99\nwho: me")
         #expect(read.items.map { $0.item.kind } == [.login, .note])
         let mapped = try TableImport.read(
-            secret("a,b,c\n1,2,3\n"), columns: ["a": .title, "b": .notes, "c": .notes])
+            secret("a,b,c\n1,2,3\n"), ImportOptions(columns: ["a": .title, "b": .notes, "c": .notes]))
         #expect(mapped.items[0].notes == "2\n3")
         #expect(throws: ImportError.self) {
-            try TableImport.read(secret("a,b\n1,2\n"), columns: ["a": .title, "b": .title])
+            try TableImport.read(secret("a,b\n1,2\n"), ImportOptions(columns: ["a": .title, "b": .title]))
         }
     }
 
@@ -51,19 +51,19 @@ import VaultFormat
         ] {
             #expect(imported.items[0].item.tags == ["ask-each-time"])
             #expect(imported.items.dropFirst().allSatisfy { $0.item.tags.isEmpty })
-            #expect(imported.notes.count == 1 && imported.notes[0].contains("ask-each-time"), "\(imported.notes)")
+            #expect(imported.notes.count == 1 && imported.notes[0].text.contains("ask-each-time"), "\(imported.notes)")
         }
     }
 
     @Test func `a tag that begins as one that guards and is none becomes the strictest, and it is said`() throws {
         let read = try TableImport.read(
             secret("name,pw,tags\nA,1,\"ask-mom,work\"\nB,2,no-forward\nC,3,\"ask-until-lock,asking\"\n"),
-            columns: ["name": .title, "pw": .password, "tags": .tags])
+            ImportOptions(columns: ["name": .title, "pw": .password, "tags": .tags]))
         #expect(
             read.items.map { $0.item.tags } == [
                 ["ask-each-time", "work"], ["no-forwarding"], ["ask-until-lock", "asking"],
             ])
-        #expect(read.notes.count == 2 && read.notes[0].contains("line 2"), "\(read.notes)")
+        #expect(read.notes.count == 2 && read.notes[0].text.contains("line 2"), "\(read.notes)")
     }
 
     @Test(arguments: [
@@ -142,7 +142,7 @@ import VaultFormat
                 "s3cret", "s3cret", "s3cret", "{REF:P", "x{REF:", "{REF:P",
             ])
         #expect(read.items[1].text("username") == "ada")
-        #expect(read.notes.count == 3 && read.notes.allSatisfy { !$0.contains("s3cret") }, "\(read.notes)")
+        #expect(read.notes.count == 3 && read.notes.allSatisfy { !$0.text.contains("s3cret") }, "\(read.notes)")
     }
 
     @Test func `what lies in Bitwarden's trash is left out and said, what is archived has a tag`() throws {
@@ -163,7 +163,7 @@ import VaultFormat
         let item = try #require(read.items.first)
         #expect(item.name == String(repeating: "\u{e4}", count: 500))
         #expect(item.item.fields.map(\.label) == [String(repeating: "k", count: 255)] && item.tags == ["fine"])
-        #expect(read.notes.count == 3 && read.notes.allSatisfy { $0.utf8.count < 200 })
+        #expect(read.notes.count == 3 && read.notes.allSatisfy { $0.what.utf8.count < 200 })
     }
 
     @Test func `a derivation that would take hours is refused before it begins`() throws {

@@ -54,7 +54,8 @@ extension ImportedItem {
         #expect(mail.replaced == [1_641_081_600_000, 1_672_617_600_000])
         #expect(mail.times == [1_609_556_645_000, 1_704_164_645_000])
         #expect(imported.items[1].text("expires") == "2031-03" && imported.items[1].text("number") == "4111")
-        #expect(imported.notes.count == 3 && imported.notes.allSatisfy { $0.hasPrefix("line ") })
+        #expect(imported.notes.count == 3 && imported.notes.allSatisfy { $0.place.hasPrefix("line ") })
+        #expect(imported.notes.map(\.entry).sorted() == ["Work/Team/Mail", "Work/Team/Mail", "x"])
     }
 
     @Test func `a table of Firefox, Chrome or KeePassXC is known by its columns, any other needs a mapping`() throws {
@@ -71,9 +72,11 @@ extension ImportedItem {
         #expect(throws: ImportError.self) { try TableImport.read(secret("service,login,pw\na,b,c\n")) }
         let mapped = try TableImport.read(
             secret("Service,Login,PW,X\na,b,c,d\n"),
-            columns: ["Service": .title, "login": .username, "pw": .password])
-        #expect(mapped.items[0].text("password") == "c" && mapped.notes == ["line 1: the column \"x\""])
-        #expect(throws: ImportError.self) { try TableImport.read(secret("a\nb\n"), columns: ["c": .title]) }
+            ImportOptions(columns: ["Service": .title, "login": .username, "pw": .password]))
+        #expect(mapped.items[0].text("password") == "c" && mapped.notes.map(\.text) == ["line 1: the column \"x\""])
+        #expect(throws: ImportError.self) {
+            try TableImport.read(secret("a\nb\n"), ImportOptions(columns: ["c": .title]))
+        }
     }
 
     @Test func `an entry of pass has its password, fields, a code and notes`() throws {

@@ -190,10 +190,10 @@ import VaultFormat
 
     @Test func `what is not understood is listed up to a limit, which is said`() throws {
         var imported = Imported()
-        for _ in 0..<ImportLimits.notes + 2 { imported.note("line 1", "x") }
+        for _ in 0..<ImportLimits.notes + 2 { imported.note(.leftOut, "x", place: "line 1") }
         #expect(imported.notes.count == ImportLimits.notes + 1)
-        #expect(imported.notes[ImportLimits.notes - 1] == "line 1: x")
-        #expect(imported.notes.last == "line 1: this and what follows is not listed")
+        #expect(imported.notes[ImportLimits.notes - 1].text == "line 1: x")
+        #expect(imported.notes.last?.text == "line 1: this and what follows is not listed")
     }
 
     @Test func `more items than a file may have are an error`() throws {

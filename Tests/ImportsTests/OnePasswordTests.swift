@@ -55,7 +55,7 @@ import VaultFormat
         // already.
         #expect(imported.items[2].file == nil)
         #expect(
-            imported.notes.count == 4 && imported.notes.allSatisfy { $0.hasPrefix("export.data, line ") },
+            imported.notes.count == 4 && imported.notes.allSatisfy { $0.place.hasPrefix("export.data, line ") },
             "\(imported.notes)")
     }
 

@@ -20,10 +20,23 @@ import Testing
         arguments: [
             "", "{", "[1,]", "{\"a\":1,\"a\":2}", "nul", "01", "1.", "\"\u{1}\"", "\"\\x\"", "\"\\ud800\"",
             "\"\\ud800\\u0041\"",
-            "[1] 2", "{\"a\" 1}", "\"open", "[[1}", "\u{FEFF}{}", "-", "1e", "{1:2}",
+            "[1] 2", "{\"a\" 1}", "\"open", "[[1}", "\u{FEFF}\u{FEFF}{}", "-", "1e", "{1:2}",
         ])
     func `what is no JSON is refused with its line`(_ text: String) throws {
         #expect(throws: ImportError.self) { _ = try json(text) }
+    }
+
+    @Test func `what nobody read of a text is found, but for what says nothing`() throws {
+        let document = try json(
+            "\u{FEFF}"
+                + #"{"a": "1", "b": {"c": [{"d": 1, "e": null}, {"d": 2, "f": ""}], "g": 0}, "h": [], "i": {"j": true}}"#
+        )
+        #expect(document.unread(in: document.root, except: ["i"]) == ["a", "b.c.d"])
+        _ = try document.text(document.root["a"])
+        #expect(document.integer(document.root["b"]?["c"]?.elements?[1]["d"]) == 2)
+        #expect(document.unread(in: document.root, except: []) == ["b.c.d", "i.j"])
+        #expect(document.integer(document.root["b"]?["c"]?.elements?[0]["d"]) == 1)
+        #expect(document.unread(in: document.root, except: ["i.j"]).isEmpty)
     }
 
     @Test func `JSON that is too deep is refused, and no stack overflows`() throws {

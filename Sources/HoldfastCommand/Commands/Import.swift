@@ -9,6 +9,7 @@ extension Options {
         "format", "FORMAT", .word(ImportFormat.allCases.map(\.rawValue)),
         help: "What the file is (default: found out from what is in it); gnome-keyring has none.")
     static let planOnly = Flag("dry-run", "Only show what would be imported.")
+    static let skipFaulty = Flag("skip-faulty", "Leave out, and list, entries that cannot be read.")
     static let prefix = TextOption("prefix", "PATH", help: "Put everything into this folder.")
     static let column = ListOption(
         "column", "COLUMN=ROLE",
@@ -38,7 +39,8 @@ extension Command {
         example: "holdfast import passwords.kdbx --dry-run",
         places: [Place(name: "FILE", kind: .file, help: "The file, or the folder of pass.", isOptional: true)],
         options: [
-            Options.format.option, Options.planOnly.option, Options.onlyCollection.option, Options.prefix.option,
+            Options.format.option, Options.planOnly.option, Options.skipFaulty.option, Options.onlyCollection.option,
+            Options.prefix.option,
             Options.column.option, Options.keyFile.option, Options.withoutPassword.option,
             Options.fileDescriptor.option,
             Options.json.option,
@@ -134,7 +136,8 @@ private func read(
             throw ImportError(.passwordNeeded, "", "the database is encrypted")
         }
     }
-    return try format.read(bytes, password: password, keyFile: keyFile, columns: columns(arguments))
+    let options = ImportOptions(columns: try columns(arguments), skipsFaulty: arguments[Options.skipFaulty])
+    return try format.read(bytes, password: password, keyFile: keyFile, options)
 }
 
 private func columns(_ arguments: Arguments) throws(ImportError) -> [String: TableImport.Role] {
@@ -225,14 +228,14 @@ private func report(_ plan: ImportPlan, _ imported: Imported, _ arguments: Argum
             .object([
                 "isDryRun": .boolean(isDry), "added": .array(added.map { .text($0.0) }),
                 "duplicates": .array(left.map { .object(["name": .text($0.0), "of": .text($0.1)]) }),
-                "notUnderstood": .array(imported.notes.map { .text($0) }),
+                "notUnderstood": .array(imported.notes.map { .text($0.text) }),
             ]))
     }
     if isDry {
         for (name, place) in added { try Output.write("add\t\(name)\t\(Escaping.name(place))\n") }
         for (name, other) in left { try Output.write("same\t\(Escaping.name(name))\t\(other)\n") }
     }
-    for note in imported.notes { Output.note("not imported: \(note)") }
+    for note in imported.notes { Output.note("\(note.kind.rawValue): \(note.text)") }
     let verb = isDry ? "Would import" : "Imported"
     var sentence = "\(verb) \(Format.count(added.count, "entry", "entries"))."
     if !left.isEmpty { sentence += " \(Format.count(left.count, "entry", "entries")) the vault has already." }

@@ -67,7 +67,7 @@ enum KeyringStore {
         let collection = try keyringCall { () throws(KeyringBus.Problem) in try keyring.collection(path) }
         let name = Escaping.name(collection.label.isEmpty ? path : collection.label)
         if path.hasSuffix("/session") {
-            if !collection.items.isEmpty { imported.note(name, "is kept until the logout only") }
+            if !collection.items.isEmpty { imported.note(.leftOut, "what is kept until the logout only", entry: name) }
             return nil
         }
         guard collection.isLocked else { return collection }
@@ -76,7 +76,7 @@ enum KeyringStore {
             try keyring.unlock(path, patience: patience)
         }
         guard isOpen else {
-            imported.note(name, "the keyring is locked")
+            imported.note(.leftOut, "a keyring that is locked", entry: name)
             return nil
         }
         return try keyringCall { () throws(KeyringBus.Problem) in try keyring.collection(path) }
@@ -90,7 +90,7 @@ enum KeyringStore {
         let item = try keyringCall { () throws(KeyringBus.Problem) in try keyring.item(path) }
         let place = "\(collection)/\(item.label)"
         func leaveOut(_ why: String) -> Int {
-            imported.note(Escaping.name(place), why)
+            imported.note(.leftOut, why, entry: Escaping.name(place))
             return 0
         }
         var attributes = SecretServiceAttributes()

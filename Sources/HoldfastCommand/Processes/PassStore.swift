@@ -48,7 +48,7 @@ enum PassStore {
         for name in Folder.names(([root] + path).joined(separator: "/")).sorted() where !name.hasPrefix(".") {
             switch kind(([root] + path + [name]).joined(separator: "/")) {
             case S_IFDIR: found += try entries(root, path + [name], depth + 1, &imported)
-            case S_IFLNK: imported.note((path + [name]).joined(separator: "/"), "a link, which is not followed")
+            case S_IFLNK: imported.note(.leftOut, "a link, which is not followed", entry: (path + [name]).joined(separator: "/"))
             case S_IFREG where name.hasSuffix(".gpg"): found.append(path + [String(name.dropLast(4))])
             default: continue
             }

@@ -186,6 +186,9 @@ final class ImportFile: Sendable {
 
     var takesKeyFile: Bool { format == .kdbx }
 
+    /// The plan is shown with what is left out before anything is stored.
+    private static let options = ImportOptions(skipsFaulty: true)
+
     func plan(
         _ password: ShownValue?, _ keyFile: String?, _ store: ItemStore, _ collection: String
     ) throws -> Outcome {
@@ -197,7 +200,7 @@ final class ImportFile: Sendable {
                 if let password {
                     try password.withBytes { bytes throws(ImportError) in try read(bytes, key) }
                 } else {
-                    try format.read(bytes, password: nil, keyFile: key)
+                    try format.read(bytes, password: nil, keyFile: key, ImportFile.options)
                 }
         } catch {
             switch error.kind {
@@ -208,13 +211,13 @@ final class ImportFile: Sendable {
         }
         return .plan(
             try ImportPlan(imported, into: store, folder: collection == Vault.defaultCollection ? "" : collection),
-            notes: imported.notes)
+            notes: imported.notes.map(\.text))
     }
 
     private func read(_ password: RawSpan, _ key: borrowing SecretBytes?) throws(ImportError) -> Imported {
         let secret: SecretBytes?
         do throws(SecretMemoryError) { secret = try SecretBytes(copying: password) } catch { throw ImportError(error) }
-        return try format.read(bytes, password: secret, keyFile: key)
+        return try format.read(bytes, password: secret, keyFile: key, ImportFile.options)
     }
 }
 

@@ -6,22 +6,23 @@ internal import VaultFormat
 package enum AegisImport {
     /// - Throws: ``ImportError``; `passwordNeeded` where the file is encrypted.
     package static func read(
-        _ bytes: consuming SecretBytes, password: borrowing SecretBytes?
+        _ bytes: consuming SecretBytes, password: borrowing SecretBytes?, _ options: ImportOptions = ImportOptions()
     ) throws(ImportError) -> Imported {
         let document = try JSONDocument(bytes)
         guard document.integer(document.root["version"]) == 1, let database = document.root["db"] else {
             throw ImportError(.unsupported, "", "this is no export of Aegis that is known")
         }
-        guard let sealed = try document.string(database) else { return try entries(database, document) }
+        guard let sealed = try document.string(database) else { return try entries(database, document, options) }
         switch password {
         case .none: throw ImportError(.passwordNeeded, "", "the file is encrypted")
         case .some(let password):
             let inner = try JSONDocument(decrypt(sealed, document, password), beside: document.size)
-            return try entries(inner.root, inner)
+            return try entries(inner.root, inner, options)
         }
     }
 
-    private static func entries(_ database: JSONNode, _ document: borrowing JSONDocument) throws(ImportError)
+    private static func entries(_ database: JSONNode, _ document: borrowing JSONDocument, _ options: ImportOptions)
+        throws(ImportError)
         -> Imported
     {
         guard let entries = database["entries"]?.elements else {
@@ -33,7 +34,7 @@ package enum AegisImport {
                 groups[id] = name
             }
         }
-        var result = Imported()
+        var result = Imported(options)
         for (index, node) in entries.enumerated() {
             let place = "line \(node.line), entry \(index + 1)"
             let issuer = try document.text(node["issuer"]) ?? ""
@@ -44,11 +45,11 @@ package enum AegisImport {
             let item = try ImportedItem(.oneTimeCode, path: [issuer, name], place: place)
             guard let text = try address(node, info, document, issuer: issuer, account: name, secret) else {
                 try item.add(.secret, "key", secret)
-                result.note(place, "codes of a kind that is not known; the key is kept as a secret")
+                item.note(.changed, ImportedItem.unknownCode)
                 try result.append(item)
                 continue
             }
-            if try !item.addCode("code", text) { result.note(place, "settings that no code can have") }
+            try item.addCode("code", text)
             if let note = try document.string(node["note"]) { try item.addNotes(note) }
             if node["favorite"]?.isTrue ?? false { item.favour() }
             for group in node["groups"]?.elements ?? [] {

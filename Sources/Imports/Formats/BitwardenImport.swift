@@ -7,10 +7,10 @@ package enum BitwardenImport {
     /// - Parameter password: Nil for none.
     /// - Throws: ``ImportError``; `passwordNeeded` where the file is protected.
     package static func read(
-        _ bytes: consuming SecretBytes, password: borrowing SecretBytes?
+        _ bytes: consuming SecretBytes, password: borrowing SecretBytes?, _ options: ImportOptions = ImportOptions()
     ) throws(ImportError) -> Imported {
         let document = try JSONDocument(bytes)
-        guard document.root["encrypted"]?.isTrue ?? false else { return try read(document) }
+        guard document.root["encrypted"]?.isTrue ?? false else { return try read(document, options) }
         guard document.root["passwordProtected"]?.isTrue ?? false else {
             throw ImportError(
                 .unsupported, "",
@@ -19,11 +19,14 @@ package enum BitwardenImport {
         }
         switch password {
         case .none: throw ImportError(.passwordNeeded, "", "the file is protected with a password")
-        case .some(let password): return try read(JSONDocument(decrypt(document, password), beside: document.size))
+        case .some(let password):
+            return try read(JSONDocument(decrypt(document, password), beside: document.size), options)
         }
     }
 
-    private static func read(_ document: borrowing JSONDocument) throws(ImportError) -> Imported {
+    private static func read(
+        _ document: borrowing JSONDocument, _ options: ImportOptions
+    ) throws(ImportError) -> Imported {
         guard let items = document.root["items"]?.elements else {
             throw ImportError(.malformed, "", "this is no export of Bitwarden: the list of items is missing")
         }
@@ -36,9 +39,12 @@ package enum BitwardenImport {
                 folders[id] = name
             }
         }
-        var result = Imported()
+        var result = Imported(options)
         for (index, node) in items.enumerated() {
-            try read(node, document, folders, "line \(node.line), item \(index + 1)", into: &result)
+            let place = "line \(node.line), item \(index + 1)"
+            do throws(ImportError) { try read(node, document, folders, place, into: &result) } catch {
+                try result.leaveOut(error, entry: document.text(node["name"]) ?? "", place: place)
+            }
         }
         return result
     }
@@ -49,9 +55,14 @@ package enum BitwardenImport {
     ) throws(ImportError) {
         let kinds: [Int: ItemKind] = [1: .login, 2: .note, 3: .card, 4: .identity, 5: .sshKey]
         guard let type = document.integer(node["type"]), let kind = kinds[type] else {
-            return result.note(place, "an item of a kind that is not known")
+            return result.note(
+                .leftOut, "an entry of a kind that is not known", entry: try document.text(node["name"]) ?? "",
+                place: place)
         }
-        guard node["deletedDate"]?.isEmpty ?? true else { return result.note(place, "an item in the trash") }
+        guard node["deletedDate"]?.isEmpty ?? true else {
+            return result.note(
+                .leftOut, "an entry in the trash", entry: try document.text(node["name"]) ?? "", place: place)
+        }
         guard let name = try document.text(node["name"]) else { throw .malformed(place, "an item has no name") }
         var path: [String] = []
         if let folder = try document.text(node["folderId"]).flatMap({ folders[$0] }) {
@@ -59,7 +70,7 @@ package enum BitwardenImport {
         }
         let created = try document.text(node["creationDate"]).flatMap(ForeignTime.milliseconds)
         let item = try ImportedItem(kind, path: path + [name], place: place, created: created)
-        if let login = node["login"] { try readLogin(login, document, item, &result) }
+        if let login = node["login"] { try readLogin(login, document, item) }
         for (group, fields) in groups {
             guard let part = node[group] else { continue }
             for (key, label, kind) in fields {
@@ -70,7 +81,7 @@ package enum BitwardenImport {
         for field in node["fields"]?.elements ?? [] {
             let label = try document.text(field["name"]) ?? "field"
             if document.integer(field["type"]) == 3 {
-                result.note(place, "a linked field")
+                item.note(.leftOut, "a linked field")
             } else if let value = try document.string(field["value"]) {
                 try item.add(document.integer(field["type"]) == 1 ? .secret : .text, label, value)
             }
@@ -85,24 +96,22 @@ package enum BitwardenImport {
             try item.addEarlier(.secret, "password", value, replaced: time)
         }
         for (key, value) in node.members where !known.contains(key) && !value.isEmpty {
-            result.note(place, "the member \(key.prefix(64))")
+            item.note(.leftOut, "the member \(key.prefix(64))")
         }
         item.finish(modified: try document.text(node["revisionDate"]).flatMap(ForeignTime.milliseconds))
         try result.append(item)
     }
 
     private static func readLogin(
-        _ login: JSONNode, _ document: borrowing JSONDocument, _ item: ImportedItem, _ result: inout Imported
+        _ login: JSONNode, _ document: borrowing JSONDocument, _ item: ImportedItem
     ) throws(ImportError) {
         if let value = try document.string(login["username"]) { try item.add(.text, "username", value) }
         if let value = try document.string(login["password"]) { try item.add(.secret, "password", value) }
         for uri in login["uris"]?.elements ?? [] {
             if let value = try document.string(uri["uri"]) { try item.add(.url, "website", value) }
         }
-        if let code = try document.string(login["totp"]), try !item.addCode("code", code) {
-            result.note(item.place, "a one-time code in a form that is not known; it is kept as a secret")
-        }
-        if let keys = login["fido2Credentials"]?.elements, !keys.isEmpty { result.note(item.place, "a passkey") }
+        if let code = try document.string(login["totp"]) { try item.addCode("code", code) }
+        if let keys = login["fido2Credentials"]?.elements, !keys.isEmpty { item.note(.leftOut, "a passkey") }
     }
 
     private static func readExpiry(
@@ -151,17 +160,4 @@ package enum BitwardenImport {
             ]
         ),
     ]
-}
-
-extension JSONNode {
-    /// Whether it says nothing: null, false, or no element.
-    var isEmpty: Bool {
-        switch value {
-        case .null, .boolean(false): true
-        case .array(let elements): elements.isEmpty
-        case .object(let members): members.isEmpty
-        case .string(let range, _): range.isEmpty
-        default: false
-        }
-    }
 }

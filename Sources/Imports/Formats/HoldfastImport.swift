@@ -9,7 +9,9 @@ package enum HoldfastImport {
     package static let format = "holdfast-items"
 
     /// - Throws: ``ImportError``.
-    package static func read(_ bytes: consuming SecretBytes) throws(ImportError) -> Imported {
+    package static func read(
+        _ bytes: consuming SecretBytes, _ options: ImportOptions = ImportOptions()
+    ) throws(ImportError) -> Imported {
         let document = try JSONDocument(bytes)
         guard try document.text(document.root["format"]) == format, let items = document.root["items"]?.elements else {
             throw .malformed("", "this is no export of Holdfast")
@@ -17,9 +19,12 @@ package enum HoldfastImport {
         guard document.integer(document.root["version"]) == 1 else {
             throw ImportError(.unsupported, "", "the file was written by a newer version of Holdfast")
         }
-        var result = Imported()
+        var result = Imported(options)
         for (index, node) in items.enumerated() {
-            try read(node, document, "line \(node.line), item \(index + 1)", into: &result)
+            let place = "line \(node.line), item \(index + 1)"
+            do throws(ImportError) { try read(node, document, place, into: &result) } catch {
+                try result.leaveOut(error, entry: document.text(node["name"]) ?? "", place: place)
+            }
         }
         return result
     }
@@ -34,13 +39,13 @@ package enum HoldfastImport {
             throw .malformed(place, "an item was written without its secrets")
         }
         let kind = ItemKind(word: word)
-        if kind == nil { result.note(place, "a kind of a newer version; the item is imported as a note") }
         let origin = EntryPath(collection: collection, name: name)
         let item = try ImportedItem(
             kind ?? .note, path: ImportedItem.parts(of: origin), place: place,
             created: try document.text(node["created"]).flatMap(ForeignTime.milliseconds))
         item.keep(origin: origin.text)
-        for field in fields { try read(field, document, item, &result) }
+        if kind == nil { item.note(.changed, "a kind of a newer version, which is a note now") }
+        for field in fields { try read(field, document, item) }
         if let notes = try value(node["notes"], document, place) { try item.addNotes(notes) }
         for tag in node["tags"]?.elements ?? [] {
             if let tag = try document.text(tag) { item.addTag(tag) }
@@ -51,7 +56,7 @@ package enum HoldfastImport {
     }
 
     private static func read(
-        _ field: JSONNode, _ document: borrowing JSONDocument, _ item: ImportedItem, _ result: inout Imported
+        _ field: JSONNode, _ document: borrowing JSONDocument, _ item: ImportedItem
     ) throws(ImportError) {
         guard let label = try document.text(field["label"]) else {
             throw .malformed(item.place, "a field has no label")
@@ -66,7 +71,7 @@ package enum HoldfastImport {
             }
             let kind = try document.text(field["kind"]).flatMap { FieldKind(word: $0) }
             if kind == nil {
-                result.note(item.place, "a field of a kind of a newer version, which is imported as a secret")
+                item.note(.changed, "a field of a kind of a newer version, which is a secret now")
             }
             try item.add(kind ?? .secret, label, value, keepsEmpty: true)
         }

@@ -4,8 +4,7 @@ internal import VaultFormat
 extension OnePasswordImport {
     /// A field of a section: its value is an object whose one key says what it is.
     static func readField(
-        _ field: JSONNode, _ document: borrowing JSONDocument, _ item: ImportedItem, _ files: inout Files,
-        _ result: inout Imported
+        _ field: JSONNode, _ document: borrowing JSONDocument, _ item: ImportedItem, _ files: inout Files
     ) throws(ImportError) {
         let title = try document.text(field["title"]) ?? ""
         let label = try title.isEmpty ? document.text(field["id"]) ?? "field" : title
@@ -20,9 +19,7 @@ extension OnePasswordImport {
             // A text before version 3 of the format.
             if let text = try document.string(value["email_address"] ?? value) { try item.add(.text, label, text) }
         case "totp":
-            if let text = try document.string(value), try !item.addCode(label, text) {
-                result.note(item.place, "a one-time code in a form that is not known; it is kept as a secret")
-            }
+            if let text = try document.string(value) { try item.addCode(label, text) }
         case "date":
             let day = document.integer(value).flatMap { Int64(exactly: $0) }.flatMap { seconds in
                 seconds.multipliedReportingOverflow(by: 1000).overflow
@@ -43,9 +40,9 @@ extension OnePasswordImport {
             if let text = try document.string(value["metadata"]?["publicKey"]) {
                 try item.add(.text, "public key", text)
             }
-        case "file": try files.add(value, document, label, item, &result)
-        case "reference": result.note(item.place, "a link to another item")
-        default: result.note(item.place, "a field of the kind \(kind.prefix(64))")
+        case "file": try files.add(value, document, label, item)
+        case "reference": item.note(.leftOut, "a link to another entry")
+        default: item.note(.leftOut, "a field of the kind \(kind.prefix(64))")
         }
     }
 
@@ -59,18 +56,17 @@ extension OnePasswordImport {
         func content(_ path: String) throws(ImportError) -> SecretBytes? { try archive.content(path) }
 
         mutating func add(
-            _ node: JSONNode, _ document: borrowing JSONDocument, _ label: String, _ item: ImportedItem,
-            _ result: inout Imported
+            _ node: JSONNode, _ document: borrowing JSONDocument, _ label: String, _ item: ImportedItem
         ) throws(ImportError) {
             guard let name = try document.text(node["fileName"]), let id = try document.text(node["documentId"]) else {
-                return result.note(item.place, "an attachment without a name")
+                return item.note(.leftOut, "an attachment without a name")
             }
             let path = "files/\(id)__\(name)"
             guard let size = archive.entries[path]?.size, used.insert(path).inserted else {
-                return result.note(item.place, "an attachment that is not in the archive, or is in another item")
+                return item.note(.leftOut, "an attachment that is not in the archive, or is in another entry")
             }
             let tooLarge = "an attachment that is too large for an item"
-            guard size <= ItemLimits.size else { return result.note(item.place, tooLarge) }
+            guard size <= ItemLimits.size else { return item.note(.leftOut, tooLarge) }
             guard case .some(let content) = try archive.content(path) else { return }
             do throws(ImportError) {
                 try content.withBytes { content throws(ImportError) in
@@ -78,7 +74,7 @@ extension OnePasswordImport {
                 }
             } catch {
                 guard error.kind == .malformed else { throw error }
-                result.note(item.place, tooLarge)
+                item.note(.leftOut, tooLarge)
             }
         }
     }

@@ -9,7 +9,9 @@ package enum OnePasswordImport {
     package static let data = "export.data"
 
     /// - Throws: ``ImportError``.
-    package static func read(_ bytes: consuming SecretBytes) throws(ImportError) -> Imported {
+    package static func read(
+        _ bytes: consuming SecretBytes, _ options: ImportOptions = ImportOptions()
+    ) throws(ImportError) -> Imported {
         var files = try Files(ZipArchive(bytes))
         let content: SecretBytes
         switch try files.content(data) {
@@ -20,7 +22,7 @@ package enum OnePasswordImport {
         guard let accounts = document.root["accounts"]?.elements else {
             throw .malformed(data, "the list of accounts is missing")
         }
-        var result = Imported()
+        var result = Imported(options)
         for account in accounts {
             for vault in account["vaults"]?.elements ?? [] {
                 let name = try document.text(vault["attrs"]?["name"])
@@ -28,7 +30,9 @@ package enum OnePasswordImport {
                 let isOwn = try document.text(vault["attrs"]?["type"]) == "P"
                 for node in vault["items"]?.elements ?? [] {
                     // Earlier versions of the format put each item into an object of its own.
-                    try read(node["item"] ?? node, document, isOwn ? nil : name, &files, into: &result)
+                    do throws(ImportError) {
+                        try read(node["item"] ?? node, document, isOwn ? nil : name, &files, into: &result)
+                    } catch { try result.leaveOut(error, place: "\(data), line \(node.line)") }
                 }
             }
         }
@@ -43,7 +47,8 @@ package enum OnePasswordImport {
         let (overview, details) = (node["overview"], node["details"])
         let state = try document.text(node["state"])
         guard state != "trashed", !(node["trashed"]?.isTrue ?? false) else {
-            return result.note(place, "an item in the trash")
+            return result.note(
+                .leftOut, "an entry in the trash", entry: try document.text(overview?["title"]) ?? "", place: place)
         }
         let category = try document.text(node["categoryUuid"])
         let title = try document.text(overview?["title"]) ?? ""
@@ -55,11 +60,11 @@ package enum OnePasswordImport {
         if let password = try document.string(details?["password"]) { try item.add(.secret, "password", password) }
         for section in details?["sections"]?.elements ?? [] {
             for field in section["fields"]?.elements ?? [] {
-                try readField(field, document, item, &files, &result)
+                try readField(field, document, item, &files)
             }
         }
         if let attachment = details?["documentAttributes"] {
-            try files.add(attachment, document, "file", item, &result)
+            try files.add(attachment, document, "file", item)
         }
         if let notes = try document.string(details?["notesPlain"]) { try item.addNotes(notes) }
         for tag in overview?["tags"]?.elements ?? [] {
@@ -72,7 +77,7 @@ package enum OnePasswordImport {
             guard let value = try document.string(earlier["value"]) else { continue }
             try item.addEarlier(.secret, "password", value, replaced: milliseconds(earlier["time"], document))
         }
-        if let keys = details?["passkey"], !keys.isEmpty { result.note(place, "a passkey") }
+        if let keys = details?["passkey"], !keys.isEmpty { item.note(.leftOut, "a passkey") }
         item.finish(modified: milliseconds(node["updatedAt"], document))
         try result.append(item)
     }

@@ -10,8 +10,7 @@ package enum PassImport {
     package static func read(
         _ path: [String], _ text: borrowing SecretBytes, into result: inout Imported
     ) throws(ImportError) {
-        let place = path.joined(separator: "/")
-        let item = try ImportedItem(.login, path: path, place: place)
+        let item = try ImportedItem(.login, path: path, place: "")
         try text.withBytes { text throws(ImportError) in
             var notes = SecretBuffer()
             for (number, line) in lines(text).enumerated() {
@@ -20,10 +19,7 @@ package enum PassImport {
                     try item.add(.secret, "password", bytes: content)
                 } else if content.begins(with: "otpauth://") {
                     let code = try memory(SecretBytes(copying: content))
-                    if try !item.addCode("code", code) {
-                        result.note(
-                            "\(place), line \(number + 1)", "a one-time code that is not valid; it is kept as a secret")
-                    }
+                    try item.addCode("code", code)
                 } else if try !addField(content, to: item) {
                     try memory { () throws(SecretMemoryError) in
                         if notes.count > 0 { try notes.append(UInt8(ascii: "\n")) }

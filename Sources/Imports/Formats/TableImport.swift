@@ -61,23 +61,23 @@ package enum TableImport {
         ],
     ]
 
-    /// - Parameter columns: What columns are, by their names in the first row; those of programs that are known when
-    ///   empty.
     /// - Throws: ``ImportError``.
     package static func read(
-        _ bytes: consuming SecretBytes, columns: [String: Role] = [:]
+        _ bytes: consuming SecretBytes, _ options: ImportOptions = ImportOptions()
     ) throws(ImportError) -> Imported {
         let table = try DelimitedText(bytes)
         var titles: [String] = []
         for cell in table.rows[0] { titles.append(try table.text(cell).lowercased()) }
-        let roles = try roles(titles, columns)
-        var result = Imported()
+        let roles = try roles(titles, options.columns)
+        var result = Imported(options)
         for (title, role) in zip(titles, roles) where role == nil {
-            result.note("line 1", "the column \"\(title.prefix(64))\"")
+            result.note(.leftOut, "the column \"\(title.prefix(64))\"", place: "line 1")
         }
         let places = Places(roles)
         for index in table.rows.indices.dropFirst() {
-            try read(table, index, roles, places, into: &result)
+            do throws(ImportError) { try read(table, index, roles, places, into: &result) } catch {
+                try result.leaveOut(error, place: "line \(table.lines[index])")
+            }
         }
         return result
     }
@@ -148,9 +148,7 @@ package enum TableImport {
             case .url: try add(.url, "website")
             case .notes: try item.addNotes(try table.value(cell))
             case .code:
-                if try !item.addCode("code", try table.value(cell)) {
-                    result.note(place, "a one-time code in a form that is not known; it is kept as a secret")
-                }
+                try item.addCode("code", try table.value(cell))
             case .text(let label): try add(.text, label)
             case .secret(let label): try add(.secret, label)
             case .reprompt: if try table.text(cell) == "1" { item.askEachTime() }

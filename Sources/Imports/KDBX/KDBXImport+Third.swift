@@ -6,7 +6,8 @@ internal import VaultFormat
 extension KDBXImport {
     /// - Throws: ``ImportError``; `wrongPassword` where the content does not begin as its header says.
     static func read(
-        _ third: KDBXHeader.Third, _ bytes: RawSpan, _ header: KDBXHeader, _ keys: borrowing KDBXKeys
+        _ third: KDBXHeader.Third, _ bytes: RawSpan, _ header: KDBXHeader, _ keys: borrowing KDBXKeys,
+        _ options: ImportOptions
     ) throws(ImportError) -> Imported {
         let wrong = ImportError(
             .wrongPassword, "", "the password or the key file is not the database's, or the file was changed")
@@ -20,9 +21,9 @@ extension KDBXImport {
             else { throw wrong }
             let content = try blocks(plain.extracting(32..<plain.byteCount))
             return try content.withBytes { content throws(ImportError) in
-                guard header.isCompressed else { return try tree(content, third, bytes, header) }
+                guard header.isCompressed else { return try tree(content, third, bytes, header, options) }
                 return try GzipFile.expand(content).withBytes { content throws(ImportError) in
-                    try tree(content, third, bytes, header)
+                    try tree(content, third, bytes, header, options)
                 }
             }
         }
@@ -57,7 +58,8 @@ extension KDBXImport {
     }
 
     private static func tree(
-        _ content: RawSpan, _ third: KDBXHeader.Third, _ bytes: RawSpan, _ header: KDBXHeader
+        _ content: RawSpan, _ third: KDBXHeader.Third, _ bytes: RawSpan, _ header: KDBXHeader,
+        _ options: ImportOptions
     ) throws(ImportError) -> Imported {
         let root = try XMLReader.parse(content)
         // Nothing else says that the header is the one that the database was written with. The earliest files have
@@ -73,6 +75,6 @@ extension KDBXImport {
         var known = third.key
         let key = try memory(SecretBytes(wiping: &known))
         try KeePassTree.reveal(root, try InnerStream.of(third.cipher, key))
-        return try KeePassTree.read(root, files: [:])
+        return try KeePassTree.read(root, files: [:], options)
     }
 }

@@ -9,7 +9,8 @@ package enum KDBXImport {
     ///   - keyFile: What is in the key file; nil without one.
     /// - Throws: ``ImportError``; `wrongPassword` also for a file that was changed, which cannot be told apart.
     package static func read(
-        _ bytes: borrowing SecretBytes, password: borrowing SecretBytes?, keyFile: borrowing SecretBytes?
+        _ bytes: borrowing SecretBytes, password: borrowing SecretBytes?, keyFile: borrowing SecretBytes?,
+        _ options: ImportOptions = ImportOptions()
     ) throws(ImportError) -> Imported {
         let hasPassword =
             switch password {
@@ -27,13 +28,13 @@ package enum KDBXImport {
             let header = try KDBXHeader(bytes)
             if let third = header.third {
                 let keys = try KDBXKeys.derive(header, password: password, keyFile: keyFile)
-                return try read(third, bytes, header, keys)
+                return try read(third, bytes, header, keys, options)
             }
             try checkDigest(bytes, header)
             let keys = try KDBXKeys.derive(header, password: password, keyFile: keyFile)
             try checkTag(bytes, header, keys)
             let content = try content(bytes, header, keys)
-            return try content.withBytes { content throws(ImportError) in try inner(content) }
+            return try content.withBytes { content throws(ImportError) in try inner(content, options) }
         }
     }
 
@@ -108,7 +109,9 @@ package enum KDBXImport {
     }
 
     /// The inner header, then XML whose protected values are encrypted once more.
-    static func inner(_ bytes: RawSpan) throws(ImportError) -> Imported {
+    static func inner(
+        _ bytes: RawSpan, _ options: ImportOptions = ImportOptions()
+    ) throws(ImportError) -> Imported {
         var reader = ByteReader(0)
         var cipher: UInt8?
         var key: SecretBytes?
@@ -136,7 +139,7 @@ package enum KDBXImport {
         case .none: throw .malformed("inner header", "the key of the inner stream is missing")
         case .some(let key): try KeePassTree.reveal(root, try InnerStream.of(cipher, key))
         }
-        return try KeePassTree.read(root, files: files)
+        return try KeePassTree.read(root, files: files, options)
     }
 }
 

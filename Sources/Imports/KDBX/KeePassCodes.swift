@@ -13,7 +13,7 @@ enum KeePassCodes {
     /// Adds the codes that are there.
     /// - Returns: The names of the fields that they were made of; they need not be added again.
     static func add(
-        _ strings: [XMLNode], to item: ImportedItem, _ result: inout Imported
+        _ strings: [XMLNode], to item: ImportedItem
     ) throws(ImportError) -> Set<String> {
         var values: [String: XMLNode] = [:]
         for string in strings {
@@ -25,13 +25,13 @@ enum KeePassCodes {
         if let value = values["otp"] {
             used.insert("otp")
             try value.text?.withBytes { text throws(ImportError) in
-                if try !item.addCode("code", bytes(text)) { note(item, &result) }
+                try item.addCode("code", bytes(text))
             }
         }
         if let value = values["TOTP Seed"] {
             let settings = values["TOTP Settings"]?.openText ?? "30;6"
             let code = try code(value, .base32, moment: period(settings), digits: digits(settings), hash: .sha1)
-            try add(code, value, ["TOTP Seed", "TOTP Settings"], to: item, &used, &result)
+            try add(code, value, ["TOTP Seed", "TOTP Settings"], to: item, &used)
         }
         for form in Form.allCases {
             if let value = values["TimeOtp-Secret\(form.rawValue)"] {
@@ -39,35 +39,31 @@ enum KeePassCodes {
                     value, form, moment: number(values["TimeOtp-Period"], 30).map { .time(period: $0) },
                     digits: number(values["TimeOtp-Length"], 6), hash: hash(values["TimeOtp-Algorithm"]))
                 let names = ["TimeOtp-Period", "TimeOtp-Length", "TimeOtp-Algorithm"]
-                try add(code, value, ["TimeOtp-Secret\(form.rawValue)"] + names, to: item, &used, &result)
+                try add(code, value, ["TimeOtp-Secret\(form.rawValue)"] + names, to: item, &used)
             }
             if let value = values["HmacOtp-Secret\(form.rawValue)"] {
                 let code = try code(
                     value, form, moment: number(values["HmacOtp-Counter"], UInt64(0)).map { .counter($0) }, digits: 6,
                     hash: .sha1)
-                try add(code, value, ["HmacOtp-Secret\(form.rawValue)", "HmacOtp-Counter"], to: item, &used, &result)
+                try add(code, value, ["HmacOtp-Secret\(form.rawValue)", "HmacOtp-Counter"], to: item, &used)
             }
         }
         return used
     }
 
-    private static func note(_ item: ImportedItem, _ result: inout Imported) {
-        result.note(item.place, "a one-time code in a form that is not known; it is kept as a secret")
-    }
-
     /// Adds the code, or else the key as a secret under the first name; then the settings stay fields of their own.
     private static func add(
         _ code: consuming SecretBytes?, _ value: XMLNode, _ names: [String], to item: ImportedItem,
-        _ used: inout Set<String>, _ result: inout Imported
+        _ used: inout Set<String>
     ) throws(ImportError) {
         switch consume code {
         case .some(let text):
             used.formUnion(names)
-            if try !item.addCode("code", text) { note(item, &result) }
+            try item.addCode("code", text)
         case .none:
             used.insert(names[0])
             try value.text?.withBytes { text throws(ImportError) in try item.add(.secret, names[0], bytes: text) }
-            note(item, &result)
+            item.note(.changed, ImportedItem.unknownCode)
         }
     }
 

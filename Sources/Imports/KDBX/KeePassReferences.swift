@@ -31,18 +31,23 @@ struct KeePassReferences {
 
     /// What a value refers to, or the value itself. A reference of another form, or one that leads nowhere or in a
     /// circle, stays the text that it is, and is noted.
-    func followed(_ value: XMLNode, _ place: String, _ result: inout Imported) -> XMLNode {
+    func followed(_ value: XMLNode, _ item: ImportedItem) -> XMLNode {
+        if let found = followed(value) { return found }
+        item.note(.changed, "a reference to another entry, which is the text of the reference now")
+        return value
+    }
+
+    /// Nil where a reference leads nowhere.
+    func followed(_ value: XMLNode) -> XMLNode? {
         var current = value
         for _ in 0..<8 {
             guard KeePassReferences.isThere(in: current) else { return current }
             guard let (field, number) = KeePassReferences.target(of: current), let entry = entries[number],
                 let next = entry.all("String").first(where: { $0["Key"]?.openText == field })?["Value"]
-            else { break }
+            else { return nil }
             current = next
         }
-        let note = "a reference to another entry, which is kept as the text that it is"
-        if result.notes.last != "\(place): \(note)" { result.note(place, note) }
-        return value
+        return nil
     }
 
     private static let mark: StaticString = "{REF:"

@@ -17,10 +17,12 @@ package enum KeePassTree {
 
     /// Reads an export without encryption.
     /// - Throws: ``ImportError`` with the line.
-    package static func read(export bytes: borrowing SecretBytes) throws(ImportError) -> Imported {
+    package static func read(
+        export bytes: borrowing SecretBytes, _ options: ImportOptions = ImportOptions()
+    ) throws(ImportError) -> Imported {
         try bytes.withBytes { bytes throws(ImportError) in
             let root = try XMLReader.parse(bytes)
-            return try read(root, files: [:])
+            return try read(root, files: [:], options)
         }
     }
 
@@ -73,7 +75,9 @@ package enum KeePassTree {
         }
     }
 
-    static func read(_ root: XMLNode, files: Files) throws(ImportError) -> Imported {
+    static func read(
+        _ root: XMLNode, files: Files, _ options: ImportOptions
+    ) throws(ImportError) -> Imported {
         guard root.name == "KeePassFile", let top = root["Root"]?["Group"] else {
             throw .malformed("line \(root.line)", "this is no XML of KeePass")
         }
@@ -94,7 +98,7 @@ package enum KeePassTree {
         let bin =
             root["Meta"]?["RecycleBinEnabled"]?.openText.lowercased() == "true"
             ? root["Meta"]?["RecycleBinUUID"]?.openText : nil
-        var result = Imported()
+        var result = Imported(options)
         try group(top, [], bin, Context(files: files, references: KeePassReferences(top)), into: &result)
         return result
     }
@@ -128,10 +132,14 @@ package enum KeePassTree {
     ) throws(ImportError) {
         if let bin, node["UUID"]?.openText == bin {
             let count = entries(node)
-            if count > 0 { result.note("line \(node.line)", "\(count) entries in the recycle bin, which are left out") }
+            if count > 0 { result.note(.leftOut, "\(count) entries in the recycle bin") }
             return
         }
-        for entry in node.all("Entry") { try self.entry(entry, path, context, into: &result) }
+        for entry in node.all("Entry") {
+            do throws(ImportError) { try self.entry(entry, path, context, into: &result) } catch {
+                try result.leaveOut(error, entry: path.joined(separator: "/"), place: "")
+            }
+        }
         for child in node.all("Group") {
             try group(child, path + [child["Name"]?.openText ?? "unnamed"], bin, context, into: &result)
         }
@@ -151,16 +159,13 @@ package enum KeePassTree {
         _ node: XMLNode, _ path: [String], _ context: Context, into result: inout Imported
     ) throws(ImportError) {
         let strings = node.all("String")
-        let place = "line \(node.line)"
-        func string(_ key: String) -> XMLNode? {
-            let value = strings.first { $0["Key"]?.openText == key }?["Value"]
-            return value.map { context.references.followed($0, place, &result) }
-        }
-        let title = string("Title")?.openText ?? ""
+        func value(_ key: String) -> XMLNode? { strings.first { $0["Key"]?.openText == key }?["Value"] }
+        let title = value("Title").map { context.references.followed($0) ?? $0 }?.openText ?? ""
         let times = node["Times"]
         let item = try ImportedItem(
-            .login, path: path + [title.isEmpty ? "unnamed" : title], place: place,
+            .login, path: path + [title.isEmpty ? "unnamed" : title], place: "",
             created: time(times?["CreationTime"]))
+        func string(_ key: String) -> XMLNode? { value(key).map { context.references.followed($0, item) } }
         for (key, label, kind) in [
             ("UserName", "username", FieldKind.text), ("Password", "password", .secret), ("URL", "website", .url),
         ] {
@@ -171,22 +176,22 @@ package enum KeePassTree {
             try item.addNotes(notes)
         }
         if let origin = string(originKey)?.openText { item.keep(origin: origin) }
-        let codes = try KeePassCodes.add(strings, to: item, &result)
+        let codes = try KeePassCodes.add(strings, to: item)
         for field in strings {
             let key = field["Key"]?.openText ?? ""
             guard !standard.contains(key), !codes.contains(key), let value = field["Value"] else { continue }
-            try custom(field, context.references.followed(value, place, &result), item)
+            try custom(field, context.references.followed(value, item), item)
         }
         for binary in node.all("Binary") {
             let name = binary["Key"]?.openText ?? "file"
             guard let value = binary["Value"] else { continue }
             if let file = value.attributes["Ref"].flatMap({ Int($0) }).flatMap({ context.files[$0] }) {
                 try file.content.withBytes { content throws(ImportError) in
-                    try addFile(name, content, to: item, &result)
+                    try addFile(name, content, to: item)
                 }
             } else {
                 try file(value).content.withBytes { content throws(ImportError) in
-                    try addFile(name, content, to: item, &result)
+                    try addFile(name, content, to: item)
                 }
             }
         }
@@ -202,7 +207,7 @@ package enum KeePassTree {
             let next = index + 1 < history.count ? history[index + 1].1 : password(node)
             let isSame = earlier?.text?.withBytes { value in next?.text?.isEqual(to: value) ?? false } ?? true
             guard !isSame else { continue }
-            let value = earlier.map { context.references.followed($0, place, &result) }
+            let value = earlier.map { context.references.followed($0, item) }
             try value?.text?.withBytes { value throws(ImportError) in
                 try item.addEarlier(
                     .secret, "password", bytes: value, replaced: time(old["Times"]?["LastModificationTime"]))
@@ -218,10 +223,10 @@ package enum KeePassTree {
     }
 
     private static func addFile(
-        _ name: String, _ content: RawSpan, to item: ImportedItem, _ result: inout Imported
+        _ name: String, _ content: RawSpan, to item: ImportedItem
     ) throws(ImportError) {
         do throws(ImportError) { try item.addFile("file", name: name, content: content) } catch {
-            result.note(item.place, "a file of \(content.byteCount) bytes, which is more than an item can hold")
+            item.note(.leftOut, "a file that is more than an entry can hold")
         }
     }
 

@@ -3,7 +3,8 @@ internal import VaultFormat
 
 /// A JSON text (RFC 8259) in locked memory, and where its values are. No value becomes a `String` but keys.
 ///
-/// Strict: UTF-8 without a byte order mark, no key twice in an object, limits on size, depth and what its values take.
+/// Strict: UTF-8, no key twice in an object, limits on size, depth and what its values take. A byte order mark is passed
+/// over. It remembers which values were read, so that what nobody read can be listed (``unread(in:except:)``).
 package struct JSONDocument: ~Copyable {
     private let bytes: SecretBytes
     package let root: JSONNode
@@ -22,7 +23,8 @@ package struct JSONDocument: ~Copyable {
 
     /// The value of a string, its escapes decoded; nil for anything else.
     package func string(_ node: JSONNode?) throws(ImportError) -> SecretBytes? {
-        guard case .string(let range, let hasEscapes) = node?.value else { return nil }
+        guard let node, case .string(let range, let hasEscapes) = node.value else { return nil }
+        node.markRead()
         return try bytes.withBytes { bytes throws(ImportError) in
             guard hasEscapes else {
                 return try memory(SecretBytes(copying: bytes.extracting(range)))
@@ -36,8 +38,37 @@ package struct JSONDocument: ~Copyable {
 
     /// A whole number; nil for anything else.
     func integer(_ node: JSONNode?) -> Int? {
-        guard case .number(let range) = node?.value else { return nil }
-        return bytes.withBytes { Int($0.openText(range)) }
+        guard let node, case .number(let range) = node.value else { return nil }
+        let number = bytes.withBytes { Int($0.openText(range)) }
+        if number != nil { node.markRead() }
+        return number
+    }
+
+    /// The values below a node that say something and that nobody read: the keys on the way to each, with points
+    /// between; each once, without the numbers of elements.
+    /// - Parameter meaningless: Paths of values, and of what is below them, that say nothing outside of their program.
+    func unread(in node: JSONNode, except meaningless: Set<String>) -> [String] {
+        var found: [String] = []
+        var known: Set<String> = []
+        bytes.withBytes { bytes in
+            node.visitUnread("", meaningless, bytes) { path in
+                if known.insert(path).inserted { found.append(path) }
+            }
+        }
+        return found
+    }
+}
+
+/// Which values of a document were read.
+private final class JSONMarks: @unchecked Sendable {  // a document is read by one thread
+    private var words: [UInt64] = []
+
+    subscript(id: UInt32) -> Bool {
+        get { Int(id >> 6) < words.count && words[Int(id >> 6)] >> UInt64(id & 63) & 1 == 1 }
+        set {
+            while words.count <= Int(id >> 6) { words.append(0) }
+            words[Int(id >> 6)] |= 1 << UInt64(id & 63)
+        }
     }
 }
 
@@ -53,7 +84,17 @@ package struct JSONNode: Sendable {
     }
 
     let value: Value
-    let line: Int
+    private let lineNumber, id: UInt32
+    private let marks: JSONMarks
+
+    fileprivate init(_ value: Value, line: Int, id: UInt32, _ marks: JSONMarks) {
+        (self.value, lineNumber, self.id, self.marks) = (value, UInt32(line), id, marks)
+    }
+
+    var line: Int { Int(lineNumber) }
+
+    /// What follows from it was taken over, or it was listed.
+    func markRead() { marks[id] = true }
 
     package subscript(key: String) -> JSONNode? {
         guard case .object(let members) = value else { return nil }
@@ -72,7 +113,35 @@ package struct JSONNode: Sendable {
 
     var isTrue: Bool {
         guard case .boolean(let value) = value else { return false }
+        markRead()
         return value
+    }
+
+    /// Whether it says nothing: null, false, or no element.
+    var isEmpty: Bool {
+        switch value {
+        case .null, .boolean(false): true
+        case .array(let elements): elements.isEmpty
+        case .object(let members): members.isEmpty
+        case .string(let range, _): range.isEmpty
+        default: false
+        }
+    }
+
+    fileprivate func visitUnread(
+        _ path: String, _ meaningless: Set<String>, _ bytes: RawSpan, _ visit: (String) -> Void
+    ) {
+        guard !isEmpty, !marks[id], !meaningless.contains(path) else { return }
+        switch value {
+        case .object(let members):
+            for (key, value) in members {
+                let key = String(key.unicodeScalars.prefix(64))
+                value.visitUnread(path.isEmpty ? key : "\(path).\(key)", meaningless, bytes, visit)
+            }
+        case .array(let elements): for element in elements { element.visitUnread(path, meaningless, bytes, visit) }
+        case .number(let range): if !bytes.equals("0", range) { visit(path) }
+        default: visit(path)
+        }
     }
 }
 
@@ -81,6 +150,8 @@ struct JSONNodeReader {
     private var position = 0
     private var line = 1
     private(set) var budget: ImportBudget
+    private let marks = JSONMarks()
+    private var count: UInt32 = 0
 
     init(end: Int, beside other: Int = 0) {
         self.end = end
@@ -98,6 +169,7 @@ struct JSONNodeReader {
     mutating func document(_ bytes: RawSpan) throws(ImportError) -> JSONNode {
         guard end <= ImportLimits.expanded else { throw ImportError(.tooLarge, "", "the text is too long") }
         guard bytes.isUTF8 else { throw ImportError(.malformed, "", "the text is not UTF-8") }
+        if bytes.begins(with: "\u{FEFF}") { position = 3 }
         let value = try value(bytes, depth: 0)
         skipSpace(bytes)
         guard position == end else { throw fault("something follows the JSON text") }
@@ -132,17 +204,20 @@ struct JSONNodeReader {
         }
         try budget.charge(bytes: JSONNodeReader.nodeSize, line: line)
         let start = line
+        let value: JSONNode.Value
         switch bytes[position] {
-        case UInt8(ascii: "{"): return JSONNode(value: try object(bytes, depth), line: start)
-        case UInt8(ascii: "["): return JSONNode(value: try array(bytes, depth), line: start)
+        case UInt8(ascii: "{"): value = try object(bytes, depth)
+        case UInt8(ascii: "["): value = try array(bytes, depth)
         case UInt8(ascii: "\""):
             let (range, hasEscapes) = try string(bytes)
-            return JSONNode(value: .string(range, hasEscapes: hasEscapes), line: start)
-        case UInt8(ascii: "t"): return JSONNode(value: try word("true", .boolean(true), bytes), line: start)
-        case UInt8(ascii: "f"): return JSONNode(value: try word("false", .boolean(false), bytes), line: start)
-        case UInt8(ascii: "n"): return JSONNode(value: try word("null", .null, bytes), line: start)
-        default: return JSONNode(value: .number(try number(bytes)), line: start)
+            value = .string(range, hasEscapes: hasEscapes)
+        case UInt8(ascii: "t"): value = try word("true", .boolean(true), bytes)
+        case UInt8(ascii: "f"): value = try word("false", .boolean(false), bytes)
+        case UInt8(ascii: "n"): value = try word("null", .null, bytes)
+        default: value = .number(try number(bytes))
         }
+        count += 1
+        return JSONNode(value, line: start, id: count, marks)
     }
 
     private mutating func object(_ bytes: RawSpan, _ depth: Int) throws(ImportError) -> JSONNode.Value {

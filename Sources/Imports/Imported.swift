@@ -1,0 +1,79 @@
+/// One thing of a file that is not in the vault as it was there.
+package struct ImportNote: Sendable, Hashable {
+    /// What became of it.
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        /// Nothing of it is in the vault.
+        case leftOut = "left out"
+        /// The vault has it in another form.
+        case changed = "changed"
+    }
+
+    /// What became of it.
+    package let kind: Kind
+    /// The path of its entry; empty for what is of no entry.
+    package let entry: String
+    /// Where it was in the file, such as `line 3`; empty where nobody can look.
+    package let place: String
+    /// What it is. The same words for the same thing: notes are counted by them.
+    package let what: String
+
+    /// Entry, place and what it is.
+    package var text: String {
+        if entry.isEmpty { return place.isEmpty ? what : "\(place): \(what)" }
+        return place.isEmpty ? "\(entry): \(what)" : "\(entry) (\(place)): \(what)"
+    }
+}
+
+/// What a file is read with, beside its password.
+package struct ImportOptions: Sendable {
+    /// What the columns of a table are that no program we know writes, by their names.
+    package var columns: [String: TableImport.Role]
+    /// Whether an entry that cannot be read is left out and listed; otherwise it ends the import.
+    package var skipsFaulty: Bool
+
+    package init(columns: [String: TableImport.Role] = [:], skipsFaulty: Bool = false) {
+        (self.columns, self.skipsFaulty) = (columns, skipsFaulty)
+    }
+}
+
+/// What was read from a file.
+package struct Imported: Sendable {
+    package internal(set) var items: [ImportedItem] = []
+    /// What the vault will not have as the file has it.
+    package internal(set) var notes: [ImportNote] = []
+    private let skipsFaulty: Bool
+
+    /// Nothing yet.
+    package init(_ options: ImportOptions = ImportOptions()) { skipsFaulty = options.skipsFaulty }
+
+    /// Takes an item that is complete, with its notes.
+    /// - Throws: ``ImportError`` (`tooLarge`).
+    package mutating func append(_ item: ImportedItem) throws(ImportError) {
+        guard items.count < ImportLimits.items else {
+            throw ImportError(.tooLarge, item.place, "a file has at most \(ImportLimits.items) items")
+        }
+        items.append(item)
+        for (kind, what) in item.remarks { note(kind, what, entry: item.name, place: item.place) }
+    }
+
+    /// Notes something of no item, or of one that is not taken. A file may have millions of such things: the last note
+    /// says that there are more.
+    package mutating func note(_ kind: ImportNote.Kind, _ what: String, entry: String = "", place: String = "") {
+        guard notes.count <= ImportLimits.notes else { return }
+        let isLast = notes.count == ImportLimits.notes
+        notes.append(
+            ImportNote(
+                kind: kind, entry: entry, place: place,
+                what: isLast ? "this and what follows is not listed" : what))
+    }
+
+    /// Lists an entry that cannot be read, where such entries are to be left out.
+    /// - Throws: The error otherwise, and one that is not of this entry alone.
+    package mutating func leaveOut(
+        _ error: ImportError, entry: String = "", place: String
+    ) throws(ImportError) {
+        guard error.kind == .malformed || error.kind == .unsupported else { throw error }
+        guard skipsFaulty else { throw error.ofEntry(entry) }
+        note(.leftOut, "an entry that cannot be read: \(error.what)", entry: entry, place: place)
+    }
+}
