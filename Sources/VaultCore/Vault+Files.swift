@@ -85,7 +85,7 @@ extension Vault {
         }
     }
 
-    private func finish(_ writer: FileWriter) throws(VaultError) -> SecretBytes {
+    func finish(_ writer: FileWriter) throws(VaultError) -> SecretBytes {
         try gate.step(of: writer) { () throws(VaultError) in try writer.finish() }
     }
 
