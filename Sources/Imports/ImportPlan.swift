@@ -1,8 +1,5 @@
-internal import Cryptography
 package import Items
-internal import OneTimeCodes
 internal import SecretMemory
-internal import SystemCalls
 internal import VaultCore
 internal import VaultFormat
 package import VaultStorage
@@ -13,11 +10,17 @@ package struct ImportPlan: Sendable {
     package enum Step: Sendable {
         /// It is stored here.
         case add(ImportedItem, as: EntryPath)
-        /// The vault, or the file further up, has the same item.
-        case duplicate(ImportedItem, of: String)
+        /// The vault has all of it.
+        case duplicate(ImportedItem, of: EntryPath)
+        /// The vault has another version of it. What differs is taken into it with ``updates``, and is left out
+        /// otherwise: labels of fields, and `tags`, `notes`, `favourite`, `attachments`.
+        case differs(ImportedItem, from: EntryPath, in: [String])
     }
 
     package private(set) var steps: [Step] = []
+    /// Whether the vault's items take over what differs. Their values before become earlier ones.
+    package let updates: Bool
+    private let vault: Vault
 
     /// Items that will be stored.
     package var additions: Int {
@@ -27,163 +30,63 @@ package struct ImportPlan: Sendable {
         }
     }
 
-    /// Compares the items of a file with those of the vault. Two are the same if the last parts of their names, their
-    /// fields and their notes are; a name that another item has gets a number.
+    /// How many items will be written: those that are new, and those that take over what differs.
+    package var writes: Int {
+        steps.count { step in
+            switch step {
+            case .add: true
+            case .duplicate: false
+            case .differs: updates
+            }
+        }
+    }
+
+    /// Compares the items of a file with those of the vault at the same path, or at one with a number that an import
+    /// put behind it. Each of them is compared with one of the file, so that two of a file never become one.
     /// - Parameters:
     ///   - folder: The folder that everything goes into; empty for none.
+    ///   - updates: Whether the vault's items take over what differs.
     /// - Throws: `locked`, `damaged`, `outOfMemory`.
-    package init(_ imported: Imported, into items: ItemStore, folder: String = "") throws(VaultError) {
-        // A digest of a secret could be guessed; under a key that is gone with this call it cannot.
-        let key = try crypto(SecureRandom.secret(32))
-        var known: [[UInt8]: String] = [:]
-        // What looks the same is taken too: a text of Swift's equals another one that does.
-        var readings: Set<String> = []
-        var places: Set<EntryPath> = []
-        for record in try items.list() {
-            let entry = EntryPath(collection: record.collection, name: record.name)
-            readings.formUnion(entry.readings)
-            places.insert(entry)
-            guard !record.isFile else { continue }
-            let item = try items.item(entry)
-            let content = try ImportPlan.digest(item, key)
-            known[try ImportPlan.digest(content, record.name, key)] = entry.short
-            // An import that found its name taken has put a number behind it.
-            guard let plain = ImportPlan.withoutNumber(record.name) else { continue }
-            let digest = try ImportPlan.digest(content, plain, key)
-            if known[digest] == nil { known[digest] = entry.short }
+    package init(
+        _ imported: Imported, into items: ItemStore, folder: String = "", updates: Bool = false
+    ) throws(VaultError) {
+        self.updates = updates
+        vault = items.vault
+        let stored = try StoredItems(items)
+        // What a vault of ours had is put where it was, if nothing is there.
+        let wanted = imported.items.map { item in
+            (folder.isEmpty ? item.origin : nil) ?? ImportedItem.entry(item.name, in: folder)
         }
-        let before = readings
-        var numbers = Numbers(readings)
-        for item in imported.items {
-            // What a vault of ours had is put where it was, if nothing is there.
-            let origin = folder.isEmpty ? item.origin : nil
-            let wanted = origin ?? ImportedItem.entry(item.name, in: folder)
-            let digest = try ImportPlan.digest(ImportPlan.digest(item.item, key), wanted.name, key)
-            if let same = known[digest] {
-                steps.append(.duplicate(item, of: same))
+        var found = [StoredItems.Match?](repeating: nil, count: wanted.count)
+        // The same goes first: another version is looked for among what is left.
+        for rule in StoredItems.Rule.allCases {
+            for (index, item) in imported.items.enumerated() where found[index] == nil {
+                found[index] = try stored.match(item, at: wanted[index], rule)
+            }
+        }
+        let before = stored.readings
+        var numbers = ImportNumbers(before)
+        for (index, item) in imported.items.enumerated() {
+            if let match = found[index] {
+                steps.append(
+                    match.difference.isEmpty
+                        ? .duplicate(item, of: match.entry)
+                        : .differs(item, from: match.entry, in: match.difference))
                 continue
             }
             let entry: EntryPath
             // Nothing of the user's gets another name by it, and no reference of hers finds it.
-            if let origin, before.isDisjoint(with: origin.readings), places.insert(origin).inserted {
+            if let origin = folder.isEmpty ? item.origin : nil, before.isDisjoint(with: origin.readings),
+                stored.take(origin)
+            {
                 entry = origin
                 // Both of two that are written the same come back, if the file has both.
                 if ImportedItem.isSaid(origin) { numbers.take(origin) }
             } else {
-                entry = numbers.entry(wanted)
-                places.insert(entry)
+                entry = numbers.entry(wanted[index])
+                _ = stored.take(entry)
             }
-            known[digest] = entry.short
             steps.append(.add(item, as: entry))
-        }
-    }
-
-    /// Gives names that are taken a number each, from 2.
-    struct Numbers {
-        /// All that places can be read by.
-        private var taken: Set<String>
-        /// The number to try next, by the place without one: thousands of items may have the same name.
-        private var next: [EntryPath: Int] = [:]
-        /// Names that were tried and taken.
-        private(set) var tries = 0
-
-        init(_ taken: Set<String>) { self.taken = taken }
-
-        mutating func take(_ entry: EntryPath) { taken.formUnion(entry.readings) }
-
-        /// The place, or one whose name has a number behind it.
-        mutating func entry(_ wanted: EntryPath) -> EntryPath {
-            if taken.isDisjoint(with: wanted.readings) {
-                take(wanted)
-                return wanted
-            }
-            var number = next[wanted] ?? 2
-            while true {
-                let entry = EntryPath(collection: wanted.collection, name: Numbers.name(wanted.name, number))
-                number += 1
-                if taken.isDisjoint(with: entry.readings) {
-                    take(entry)
-                    next[wanted] = number
-                    return entry
-                }
-                tries += 1
-            }
-        }
-
-        /// With the number, as long as a name may be.
-        private static func name(_ name: String, _ number: Int) -> String {
-            let end = " (\(number))"
-            var name = name
-            while name.utf8.count + end.utf8.count > RecordName.maximumNameSize { name.unicodeScalars.removeLast() }
-            return name + end
-        }
-    }
-
-    /// A name without the number that an import gave it; nil for one without.
-    static func withoutNumber(_ name: String) -> String? {
-        guard name.hasSuffix(")"), let start = name.lastIndex(of: "("), name[..<start].hasSuffix(" ") else {
-            return nil
-        }
-        let digits = name[start...].dropFirst().dropLast()
-        guard digits.first != "0", digits.utf8.allSatisfy({ (48...57).contains($0) }), let number = Int(digits),
-            number > 1
-        else { return nil }
-        return String(name[..<start].dropLast())
-    }
-
-    /// Of the last part of a name, and of what the item has.
-    private static func digest(
-        _ content: [UInt8], _ name: String, _ key: borrowing SecretBytes
-    ) throws(VaultError) -> [UInt8] {
-        let last = name.utf8.lastIndex(of: UInt8(ascii: "/")).map { name[name.utf8.index(after: $0)...] } ?? name[...]
-        return try unsafe digest(0, last.lowercased(), content.span.bytes, key)
-    }
-
-    /// Of the fields in any order, and the notes.
-    private static func digest(
-        _ item: borrowing Item, _ key: borrowing SecretBytes
-    ) throws(VaultError) -> [UInt8] {
-        var parts: [[UInt8]] = []
-        for field in item.fields {
-            parts.append(
-                try item.withValue(of: field) { value throws(VaultError) in
-                    let (kind, label) = (field.kind.rawValue, field.label.lowercased())
-                    switch field.kind == .oneTimeCode ? canonical(value) : nil {
-                    case .none: return try digest(kind, label, value, key)
-                    case .some(let text):
-                        return try text.withBytes { text throws(VaultError) in try digest(kind, label, text, key) }
-                    }
-                })
-        }
-        let notes = try item.withNotes { notes throws(VaultError) in try digest(0, "", notes, key) }
-        if let notes { parts.append(notes) }
-        parts.sort { $0.lexicographicallyPrecedes($1) }
-        return parts.flatMap(\.self)
-    }
-
-    /// A code's text with all of its settings: the same code may be written with or without the usual ones. Nil for
-    /// what is none.
-    private static func canonical(_ text: RawSpan) -> SecretBytes? { try? OneTimeCode(parsing: text).text() }
-
-    /// Under the key, of a kind, the size of a label, the label and a value.
-    private static func digest(
-        _ kind: UInt8, _ label: String, _ value: RawSpan, _ key: borrowing SecretBytes
-    ) throws(VaultError) -> [UInt8] {
-        var front: [UInt8] = [kind]
-        for shift in 0..<4 { front.append(UInt8(truncatingIfNeeded: label.utf8.count >> (8 * shift))) }
-        front += label.utf8
-        let message: SecretBytes
-        do throws(SecretMemoryError) {
-            message = try SecretBytes(count: front.count + value.byteCount) { bytes in
-                bytes.store(unsafe front.span.bytes, at: 0)
-                bytes.store(value, at: front.count)
-            }
-        } catch { throw VaultError(error) }
-        defer { WorkingMemory.wipe() }
-        return try message.withBytes { message throws(VaultError) in
-            try key.withBytes { key throws(VaultError) in
-                try crypto(BLAKE3.keyedHash(message, key: key)).bytes
-            }
         }
     }
 
@@ -193,18 +96,61 @@ package struct ImportPlan: Sendable {
     package func store(
         in items: ItemStore, progress: (Int) -> Void = { _ in }
     ) throws(VaultError) {
-        try items.write { session throws(VaultError) in
-            // Another program may have taken a place meanwhile. Among themselves they are as in the file.
-            for case .add(_, let entry) in steps { try session.requireFree(beside: entry) }
-            var done = 0
-            for case .add(let item, let entry) in steps {
-                try ItemStore.check(entry.name)
-                try item.item.withBytes { bytes throws(VaultError) in
-                    try session.put(item: bytes, for: entry.name, in: entry.collection, replacing: false)
+        var files: [PreparedFile] = []
+        do throws(VaultError) {
+            let attachments = try prepareAttachments(&files)
+            try items.write { session throws(VaultError) in
+                // Another program may have taken a place meanwhile. Among themselves they are as in the file.
+                for case .add(_, let entry) in steps { try session.requireFree(beside: entry) }
+                var done = 0
+                for step in steps {
+                    switch step {
+                    case .add(let item, let entry):
+                        try ItemStore.check(entry.name)
+                        try item.item.withBytes { bytes throws(VaultError) in
+                            try session.put(item: bytes, for: entry.name, in: entry.collection, replacing: false)
+                        }
+                    case .differs(let item, let entry, _) where updates:
+                        try session.change(entry) { stored throws(VaultError) in try item.update(&stored) }
+                    default: continue
+                    }
+                    done += 1
+                    progress(done)
                 }
-                done += 1
-                progress(done)
+                for (file, place) in zip(files, attachments) {
+                    try session.put(file, for: place.name, in: place.collection)
+                }
+            }
+        } catch {
+            vault.discard(files, after: error)
+            throw error
+        }
+    }
+
+    /// Writes the files of large attachments.
+    /// - Returns: Where each goes.
+    private func prepareAttachments(_ files: inout [PreparedFile]) throws(VaultError) -> [EntryPath] {
+        let all = steps.flatMap { step -> [(ImportedItem.Attachment, EntryPath)] in
+            switch step {
+            case .add(let item, let entry): item.attachments.map { ($0, entry) }
+            case .differs(let item, let entry, let difference) where updates && difference.contains("attachments"):
+                item.attachments.map { ($0, entry) }
+            default: []
             }
         }
+        guard !all.isEmpty else { return [] }
+        var taken: Set<String> = []
+        for record in try vault.records() {
+            taken.formUnion(EntryPath(collection: record.collection, name: record.name).readings)
+        }
+        for case .add(_, let entry) in steps { taken.formUnion(entry.readings) }
+        var numbers = ImportNumbers(taken)
+        var places: [EntryPath] = []
+        for (file, entry) in all {
+            files.append(
+                try file.content.withBytes { content throws(VaultError) in try vault.prepareFile(content) })
+            places.append(numbers.entry(file.place(below: entry)))
+        }
+        return places
     }
 }

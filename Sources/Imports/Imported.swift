@@ -24,6 +24,29 @@ package struct ImportNote: Sendable, Hashable {
     }
 }
 
+/// The notes that say the same.
+package struct ImportNoteGroup: Sendable {
+    package let kind: ImportNote.Kind
+    package let what: String
+    package fileprivate(set) var notes: [ImportNote]
+
+    /// In the order in which each is there first.
+    package static func groups(of notes: [ImportNote]) -> [ImportNoteGroup] {
+        var groups: [ImportNoteGroup] = []
+        var places: [String: Int] = [:]
+        for note in notes {
+            let key = note.kind.rawValue + ":" + note.what
+            if let place = places[key] {
+                groups[place].notes.append(note)
+            } else {
+                places[key] = groups.count
+                groups.append(ImportNoteGroup(kind: note.kind, what: note.what, notes: [note]))
+            }
+        }
+        return groups
+    }
+}
+
 /// What a file is read with, beside its password.
 package struct ImportOptions: Sendable {
     /// What the columns of a table are that no program we know writes, by their names.
@@ -52,6 +75,7 @@ package struct Imported: Sendable {
         guard items.count < ImportLimits.items else {
             throw ImportError(.tooLarge, item.place, "a file has at most \(ImportLimits.items) items")
         }
+        try item.placeFiles()
         items.append(item)
         for (kind, what) in item.remarks { note(kind, what, entry: item.name, place: item.place) }
     }

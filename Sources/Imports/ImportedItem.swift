@@ -15,8 +15,25 @@ package final class ImportedItem: @unchecked Sendable {  // built by one thread,
     /// Where it was in the file; empty where nobody can look.
     package let place: String
     package fileprivate(set) var item: Item
+    /// When it was changed last, in milliseconds since 1970; nil where the file does not say it.
+    private(set) var modified: Int64?
     /// What of it could not be kept as it was.
     private(set) var remarks: [(ImportNote.Kind, String)] = []
+    /// Files that wait for the rest of the item.
+    private var large: [(label: String, Attachment)] = []
+    /// Files that are too large for the item.
+    package private(set) var attachments: [Attachment] = []
+
+    /// A file that becomes a value of its own, below the item's name.
+    package final class Attachment: Sendable {
+        let name: String
+        let content: SecretBytes
+
+        init(name: String, content: consuming SecretBytes) {
+            self.name = name
+            self.content = content
+        }
+    }
 
     init(_ kind: ItemKind, path: [String], place: String, created: Int64? = nil) throws(ImportError) {
         let (name, isCut) = ImportedItem.name(path)
@@ -146,9 +163,29 @@ extension ImportedItem {
         let (plain, isCut) = ImportedItem.cleaned(name, ItemLimits.fileName) { $0 == "/" ? "_" : $0 }
         let isName = !isCut && !plain.isEmpty && plain != "." && plain != ".."
         if !isName { note(.changed, "a file of a name that no file has; it is called file") }
-        do throws(VaultError) { try item.addFile(label, name: isName ? plain : "file", content: content) } catch {
+        let fileName = isName ? plain : "file"
+        // What follows needs room too: a large file waits until all else is there.
+        guard item.size + content.byteCount > ItemLimits.size / 2 else { return try put(label, fileName, content) }
+        large.append((label, Attachment(name: fileName, content: try memory(SecretBytes(copying: content)))))
+    }
+
+    private func put(_ label: String, _ name: String, _ content: RawSpan) throws(ImportError) {
+        do throws(VaultError) { try item.addFile(self.label(label), name: name, content: content) } catch {
             throw ImportError(error, place)
         }
+    }
+
+    /// Adds the large files as far as there is room. Each of the others becomes a value of its own.
+    func placeFiles() throws(ImportError) {
+        for (label, file) in large {
+            if item.size + file.content.count + label.utf8.count + file.name.utf8.count + 64 <= ItemLimits.size {
+                try file.content.withBytes { content throws(ImportError) in try put(label, file.name, content) }
+            } else {
+                attachments.append(file)
+                note(.changed, "an attachment that is too large for an entry, which is a value of its own below it")
+            }
+        }
+        large = []
     }
 
     /// Keeps a value that was there before; values of today's are added first.
@@ -206,5 +243,8 @@ extension ImportedItem {
     func favour() { item.isFavourite = true }
 
     /// Sets the time of the last change, after everything else.
-    func finish(modified: Int64?) { if let modified { item.touch(modified) } }
+    func finish(modified: Int64?) {
+        self.modified = modified
+        if let modified { item.touch(modified) }
+    }
 }

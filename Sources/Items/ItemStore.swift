@@ -184,6 +184,16 @@ extension WriteSession {
         try requireFree(place.twins.filter { $0 != leaving }.compactMap(\.record))
     }
 
+    /// Changes an item as part of the transaction.
+    /// - Throws: `recordNotFound`, `tooLarge`, what `change` throws.
+    package mutating func change(
+        _ entry: EntryPath, _ change: (inout Item) throws(VaultError) -> Void
+    ) throws(VaultError) {
+        guard var item = try item(entry.name, entry.collection) else { throw .noItem }
+        try change(&item)
+        try store(item, entry.name, entry.collection, isOfValue: item.isOfValue)
+    }
+
     mutating func copy(_ entry: EntryPath, to target: EntryPath) throws(VaultError) {
         var isItem = true
         let content = try withContent(of: entry.name, in: entry.collection) { fields, content throws(VaultError) in

@@ -37,9 +37,52 @@ import Testing
         let done = try sandbox.run("import", file, "--prefix=old", passcode: Prepared.passcode)
         #expect(done.code == 0 && done.errors.contains("Imported 2 entries."), "\(done.errors)")
         #expect(try sandbox.run("show", "old/Mail", "-f", "password", passcode: Prepared.passcode).text == "s3cret")
-        let again = try sandbox.run("import", file, "--json", passcode: Prepared.passcode).json()
+        let again = try sandbox.run("import", file, "--prefix=old", "--json", passcode: Prepared.passcode).json()
         #expect((again["added"] as? [Any])?.isEmpty ?? false)
         #expect((again["duplicates"] as? [Any])?.count == 2)
+    }
+
+    @Test func `what is not taken over is counted, told with its entry, and has its exit code`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let items = (0..<5).map { #"{"type": 1, "name": "M\#($0)", "login": {"fido2Credentials": [{"x": 1}]}}"# }
+        let file = try sandbox.file("{\"items\": [\(items.joined(separator: ","))]}".utf8)
+        let done = try sandbox.run("import", file, passcode: Prepared.passcode)
+        #expect(done.code == 8 && done.errors.contains("a passkey (5 times): M0, M1, M2 and 2 more"), "\(done.errors)")
+        #expect(done.errors.contains("Imported 5 entries. 5 things left out."), "\(done.errors)")
+    }
+
+    @Test func `an entry that cannot be read ends the import, or is left out where that is asked for`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let items = ["A", "B", "C"].map { name in
+            #"{"name": "\#(name)", "collection": "default", "fields": []\#(name == "B" ? "" : #", "kind": "note""#)}"#
+        }
+        let file = try sandbox.file(
+            #"{"format": "holdfast-items", "version": 1, "items": [\#(items.joined(separator: ","))]}"#.utf8)
+        let refused = try sandbox.run("import", file, passcode: Prepared.passcode)
+        #expect(
+            refused.code == 5 && refused.errors.contains("B, line 1") && refused.errors.contains("--skip-faulty"),
+            "\(refused.errors)")
+        let done = try sandbox.run("import", file, "--skip-faulty", "--json", passcode: Prepared.passcode)
+        #expect(done.code == 8, "\(done.errors)")
+        #expect(try done.json()["added"] as? [String] == ["A", "C"])
+    }
+
+    @Test func `another version of an entry is told, and taken over with its option`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        func load(_ password: String, _ options: String...) throws -> Sandbox.Result {
+            let file = try sandbox.file("name,url,username,password,note\nA,,a,\(password),\n".utf8)
+            return try sandbox.run(
+                raw: (["import", file] + options).map { Array($0.utf8) }, passcode: Prepared.passcode)
+        }
+        #expect(try load("one").code == 0)
+        let told = try load("two")
+        #expect(told.code == 8 && told.errors.contains("A: password") && told.errors.contains("--update"))
+        #expect(try sandbox.run("show", "A", "-f", "password", passcode: Prepared.passcode).text == "one")
+        let taken = try load("two", "--update")
+        #expect(taken.code == 0 && taken.errors.contains("1 entry updated."), "\(taken.errors)")
+        #expect(try sandbox.run("show", "A", "-f", "password", passcode: Prepared.passcode).text == "two")
+        let again = try load("two", "--update", "--json")
+        #expect(try again.code == 0 && (again.json()["duplicates"] as? [Any])?.count == 1)
     }
 
     @Test func `items of one name are known again, each by what it has`() throws {
@@ -185,7 +228,7 @@ import Testing
         try #require(sealed.code == 0, "\(sealed.errors)")
         let done = try sandbox.run(
             "import", sandbox.path + "/store", passcode: Prepared.passcode, environment: variables)
-        #expect(done.code == 0 && done.errors.contains("web/alias.gpg: a link"), "\(done.errors)")
+        #expect(done.code == 8 && done.errors.contains("web/alias.gpg: a link"), "\(done.errors)")
         #expect(try sandbox.run("show", "web/mail", "-f", "username", passcode: Prepared.passcode).text == "ada")
         _ = try sandbox.file("no gpg".utf8, "store/broken.gpg")
         #expect(

@@ -215,7 +215,7 @@ import VaultFormat
     }
 
     @Test func `many items of one name are numbered without counting from the beginning`() {
-        var numbers = ImportPlan.Numbers(["A", "A (3)"])
+        var numbers = ImportNumbers(["A", "A (3)"])
         func name(_ name: String) -> String { numbers.entry(EntryPath(name: name)).name }
         #expect((0..<4).map { _ in name("A") } == ["A (2)", "A (4)", "A (5)", "A (6)"])
         #expect(name("A (2)") == "A (2) (2)" && name("B") == "B")

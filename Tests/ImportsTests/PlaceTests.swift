@@ -121,7 +121,7 @@ import VaultStorage
 }
 
 /// An open vault in a scratch folder, and its items.
-private final class ImportHome {
+final class ImportHome {
     private let folder: ScratchFolder
     let items: ItemStore
 

@@ -10,6 +10,8 @@ extension Options {
         help: "What the file is (default: found out from what is in it); gnome-keyring has none.")
     static let planOnly = Flag("dry-run", "Only show what would be imported.")
     static let skipFaulty = Flag("skip-faulty", "Leave out, and list, entries that cannot be read.")
+    static let takeOver = Flag(
+        "update", "Take over what differs into the entries that the vault has; values before stay as earlier ones.")
     static let prefix = TextOption("prefix", "PATH", help: "Put everything into this folder.")
     static let column = ListOption(
         "column", "COLUMN=ROLE",
@@ -32,14 +34,21 @@ extension Command {
             "With --format gnome-keyring and without FILE it asks your session's keyring (any Secret Service) for all entries. A locked "
                 + "keyring asks for its password itself. The entries get the tag secret-service, so that after holdfast secrets serve "
                 + "programs find them as before.",
-            "Everything is stored, or nothing. Entries that the vault has already are left out. What was not understood is listed "
-                + "with its place. The passcode is asked for even if an agent has the vault open.",
+            "Everything is stored, or nothing. An entry at the same path that has all of it is left as it is, so a second import of a "
+                + "file changes nothing. Another version of it (the same user name) is listed with what differs, and taken over with "
+                + "--update. An entry of another account gets a number behind its name.",
+            "What the vault does not have as the file has it is listed with its entry, and the exit code is then 8 and not 0: "
+                + "left out (nothing of it is in the vault) or changed (the vault has it in another form). Equal things are counted "
+                + "in one line; --json lists each in notUnderstood. An entry that cannot be read ends the import, before anything "
+                + "is stored; with --skip-faulty it is listed and left out.",
+            "The passcode is asked for even if an agent has the vault open.",
             "An export that is not encrypted is still on your disk afterwards; remove it.",
         ],
         example: "holdfast import passwords.kdbx --dry-run",
         places: [Place(name: "FILE", kind: .file, help: "The file, or the folder of pass.", isOptional: true)],
         options: [
-            Options.format.option, Options.planOnly.option, Options.skipFaulty.option, Options.onlyCollection.option,
+            Options.format.option, Options.planOnly.option, Options.skipFaulty.option, Options.takeOver.option,
+            Options.onlyCollection.option,
             Options.prefix.option,
             Options.column.option, Options.keyFile.option, Options.withoutPassword.option,
             Options.fileDescriptor.option,
@@ -54,22 +63,23 @@ private func importFile(_ arguments: Arguments) throws(CommandError) -> ExitCode
     let vault = try Unlocking.open(arguments, isForWhole: true)
     let items = ItemStore(vault)
     let plan = try vaultCall {
-        try ImportPlan(imported, into: items, folder: folder)
+        try ImportPlan(imported, into: items, folder: folder, updates: arguments[Options.takeOver])
     }
     if !arguments[Options.planOnly] {
         try Progress.show("Importing") { progress throws(CommandError) in
             try vaultCall {
-                try plan.store(in: items) { done in progress.update(done, of: plan.additions) }
+                try plan.store(in: items) { done in progress.update(done, of: plan.writes) }
             }
         }
     }
-    try report(plan, imported, arguments)
+    let report = ImportReport(plan, imported.notes, isDry: arguments[Options.planOnly])
+    try report.write(isJSON: arguments[Options.json])
     if isPlainFile, !arguments[Options.planOnly] {
         Output.remark(
             "\(arguments[place: 0]) still has every secret, and is not encrypted. Remove it when you have seen that all is here."
         )
     }
-    return .done
+    return report.exit
 }
 
 /// The folder that everything goes into; empty for none.
@@ -207,38 +217,11 @@ extension CommandError {
             case .unknownColumns:
                 "say what they are with --column COLUMN=ROLE, such as --column Login=username (see holdfast import --help)"
             case .passwordNeeded: "use --file-password-fd N, or --key-file FILE --no-password"
-            default: nil
+            default: error.entry == nil ? nil : "leave out what cannot be read with --skip-faulty"
             }
-        self.init(exit, code: .init(word: error.kind.rawValue), "\(error.reason); nothing was imported", advice: advice)
+        let entry = error.entry.map { $0.isEmpty ? "" : Escaping.name($0) + ", " } ?? ""
+        self.init(
+            exit, code: .init(word: error.kind.rawValue), "\(entry)\(error.reason); nothing was imported",
+            advice: advice)
     }
-}
-
-/// What was done, or would be.
-private func report(_ plan: ImportPlan, _ imported: Imported, _ arguments: Arguments) throws(CommandError) {
-    var (added, left): ([(String, String)], [(String, String)]) = ([], [])
-    for step in plan.steps {
-        switch step {
-        case .add(let item, let entry): added.append((entry.short, item.place))
-        case .duplicate(let item, let other): left.append((item.name, other))
-        }
-    }
-    let isDry = arguments[Options.planOnly]
-    if arguments[Options.json] {
-        return try Output.write(
-            .object([
-                "isDryRun": .boolean(isDry), "added": .array(added.map { .text($0.0) }),
-                "duplicates": .array(left.map { .object(["name": .text($0.0), "of": .text($0.1)]) }),
-                "notUnderstood": .array(imported.notes.map { .text($0.text) }),
-            ]))
-    }
-    if isDry {
-        for (name, place) in added { try Output.write("add\t\(name)\t\(Escaping.name(place))\n") }
-        for (name, other) in left { try Output.write("same\t\(Escaping.name(name))\t\(other)\n") }
-    }
-    for note in imported.notes { Output.note("\(note.kind.rawValue): \(note.text)") }
-    let verb = isDry ? "Would import" : "Imported"
-    var sentence = "\(verb) \(Format.count(added.count, "entry", "entries"))."
-    if !left.isEmpty { sentence += " \(Format.count(left.count, "entry", "entries")) the vault has already." }
-    if !imported.notes.isEmpty { sentence += " \(Format.count(imported.notes.count, "thing")) not understood." }
-    try Output.write(sentence + "\n", to: STDERR_FILENO)
 }

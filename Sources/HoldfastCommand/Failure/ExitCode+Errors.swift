@@ -56,6 +56,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
     case damaged = 5
     case notFound = 6
     case notAllowed = 7
+    case partly = 8
     case programFailed = 126
     case noProgram = 127
     case interrupted = 130
@@ -72,6 +73,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
         case .damaged: "damaged, or written by a newer version"
         case .notFound: "no such entry, or no vault"
         case .notAllowed: "refused for another reason than a wrong secret: by a rule, a prompt, a sensor or a server"
+        case .partly: "import: done, but for what is listed"
         case .programFailed: "run: the program cannot be started"
         case .noProgram: "run: there is no such program"
         case .interrupted: "interrupted by a signal; the operation was not completed"

@@ -30,12 +30,18 @@ package final class ImportModel {
     package struct Plan: Sendable, Hashable {
         /// Names that are added.
         package let added: [String]
-        /// Items that the vault, or the file further up, has already.
+        /// Items that take over what the file has otherwise, with the labels of that; what they had stays as earlier
+        /// values.
+        package let updated: [String]
+        /// Items of the file that the vault has already.
         package let duplicates: [String]
-        /// What was not understood, each with its place, in English; nothing of it is stored.
+        /// What the vault will not have as the file has it, each with its entry, in English.
         package let notes: [String]
         /// Where the items go.
         package let collection: String
+
+        /// Whether storing it changes anything.
+        package var isEmpty: Bool { added.isEmpty && updated.isEmpty }
     }
 
     /// Why nothing was imported.
@@ -102,12 +108,12 @@ package final class ImportModel {
     package func store() async {
         guard let plan, case .planned(let shown) = step else { return }
         let mine = runs
-        step = .storing(done: 0, total: shown.added.count)
+        step = .storing(done: 0, total: plan.writes)
         let (steps, telling) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
         let watching = Task { [weak self] in
             for await done in steps {
                 guard let self, mine == runs, case .storing = step else { return }
-                step = .storing(done: done, total: shown.added.count)
+                step = .storing(done: done, total: plan.writes)
             }
         }
         let result = await ImportModel.store(plan, vault.store, collection, telling)
@@ -210,7 +216,8 @@ final class ImportFile: Sendable {
             }
         }
         return .plan(
-            try ImportPlan(imported, into: store, folder: collection == Vault.defaultCollection ? "" : collection),
+            try ImportPlan(
+                imported, into: store, folder: collection == Vault.defaultCollection ? "" : collection, updates: true),
             notes: imported.notes.map(\.text))
     }
 
@@ -223,14 +230,16 @@ final class ImportFile: Sendable {
 
 extension ImportModel.Plan {
     init(_ plan: ImportPlan, _ notes: [String], _ collection: String) {
-        var (added, duplicates): ([String], [String]) = ([], [])
+        var (added, updated, duplicates): ([String], [String], [String]) = ([], [], [])
         for step in plan.steps {
             switch step {
             case .add(_, let entry): added.append(entry.short)
             case .duplicate(let item, _): duplicates.append(item.name)
+            case .differs(_, let entry, let labels): updated.append("\(entry.short): \(labels.joined(separator: ", "))")
             }
         }
-        self.init(added: added, duplicates: duplicates, notes: notes, collection: collection)
+        self.init(
+            added: added, updated: updated, duplicates: duplicates, notes: notes, collection: collection)
     }
 }
 

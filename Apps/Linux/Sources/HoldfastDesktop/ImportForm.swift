@@ -129,16 +129,20 @@ final class ImportForm {
         var parts = [
             trn("%d new item", "%d new items", plan.added.count) + " → " + plan.collection
         ]
+        if !plan.updated.isEmpty {
+            parts.append(trn("%d will be updated", "%d will be updated", plan.updated.count))
+        }
         if !plan.duplicates.isEmpty {
             parts.append(trn("%d is there already", "%d are there already", plan.duplicates.count))
         }
         if !plan.notes.isEmpty {
-            parts.append(trn("%d thing was not understood", "%d things were not understood", plan.notes.count))
+            parts.append(trn("%d thing is left out or changed", "%d things are left out or changed", plan.notes.count))
         }
         say(tr("Import These Items?"), parts.joined(separator: " · "), place)
         let rows =
-            plan.notes.map { (tr("Not understood"), $0, "dialog-warning-symbolic") }
+            plan.notes.map { (tr("Left out or changed"), $0, "dialog-warning-symbolic") }
             + plan.added.map { ($0, "", "list-add-symbolic") }
+            + plan.updated.map { ($0, tr("Is updated; earlier values are kept"), "emblem-synchronizing-symbolic") }
             + plan.duplicates.map { ($0, tr("Is there already"), "emblem-ok-symbolic") }
         for (title, subtitle, icon) in rows.prefix(ImportForm.most) {
             list.append(Row(title: title, subtitle: subtitle, icon: icon))
@@ -147,7 +151,7 @@ final class ImportForm {
             list.append(Row(title: trn("and %d more", "and %d more", rows.count - ImportForm.most)))
         }
         place.isVisible = !rows.isEmpty
-        if plan.added.isEmpty { cancel.label = tr("Close") } else { offer(tr("Import")) }
+        if plan.isEmpty { cancel.label = tr("Close") } else { offer(tr("Import")) }
     }
 
     private static func text(_ failure: ImportModel.Failure) -> String {

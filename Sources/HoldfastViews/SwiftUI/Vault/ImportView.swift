@@ -63,7 +63,7 @@ public struct ImportView: View {
         case .password(let wasWrong): password(of: model, wasWrong: wasWrong)
         case .planned(let plan):
             ImportPlanView(plan: plan)
-            if plan.added.isEmpty {
+            if plan.isEmpty {
                 choosing("import.choose", .file)
             } else {
                 Button(text: "import.store") { Task { await model.store() } }
@@ -175,6 +175,10 @@ private struct ImportPlanView: View {
     var body: some View {
         Text("import.added \(plan.added.count)", bundle: .texts).font(.headline)
         rows(plan.added)
+        if !plan.updated.isEmpty {
+            Text("import.updated \(plan.updated.count)", bundle: .texts).font(.headline)
+            rows(plan.updated)
+        }
         if !plan.duplicates.isEmpty {
             Text("import.duplicates \(plan.duplicates.count)", bundle: .texts).font(.headline)
             rows(plan.duplicates)

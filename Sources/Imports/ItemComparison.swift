@@ -1,0 +1,104 @@
+internal import Cryptography
+internal import Items
+internal import OneTimeCodes
+internal import SecretMemory
+internal import SystemCalls
+internal import VaultCore
+internal import VaultFormat
+internal import VaultStorage
+
+/// Compares items by digests of their fields. A digest of a secret could be guessed; under a key that is gone with the
+/// comparison it cannot.
+struct ItemComparison: ~Copyable {
+    private let key: SecretBytes
+
+    init() throws(VaultError) { key = try crypto(SecureRandom.secret(32)) }
+
+    /// What an item has.
+    struct Content {
+        let isFavourite: Bool
+        /// Nil where nobody says it.
+        let modified: Int64?
+        let tags: Set<String>
+        /// Of each field, and of the notes: what it is called, and a digest of that and of its value.
+        fileprivate let parts: [(label: String, digest: [UInt8])]
+        fileprivate let earlier: Set<[UInt8]>
+        /// All of these, in whatever order.
+        let whole: [UInt8]
+        /// What tells an account from others of the same title; nil without a user name.
+        let account: [UInt8]?
+    }
+
+    func content(of item: borrowing Item, modified: Int64?) throws(VaultError) -> Content {
+        var parts: [(String, [UInt8])] = []
+        var account: [UInt8]?
+        for field in item.fields {
+            let digest = try item.withValue(of: field) { value throws(VaultError) in
+                try self.digest(field.label, field.kind, value)
+            }
+            parts.append((field.label, digest))
+            if account == nil, field.label.lowercased() == "username" { account = digest }
+        }
+        let notes = try item.withNotes { notes throws(VaultError) in try digest("notes", nil, notes) }
+        if let notes { parts.append(("notes", notes)) }
+        var earlier: Set<[UInt8]> = []
+        for value in item.history {
+            earlier.insert(
+                try item.withValue(of: value) { bytes throws(VaultError) in
+                    try self.digest(value.label, value.kind, bytes)
+                })
+        }
+        return Content(
+            isFavourite: item.isFavourite, modified: modified, tags: Set(item.tags),
+            parts: parts, earlier: earlier,
+            whole: parts.map(\.1).sorted { $0.lexicographicallyPrecedes($1) }.flatMap(\.self), account: account)
+    }
+
+    /// What of a file's item a vault's item has not: labels, and words for what is no field; empty where it has all. An
+    /// earlier value counts as there, unless the file's item was changed later than the vault's.
+    static func difference(of item: Content, from stored: Content) -> [String] {
+        var there: [[UInt8]: Int] = [:]
+        for part in stored.parts { there[part.digest, default: 0] += 1 }
+        var found: [String] = []
+        for part in item.parts {
+            if let count = there[part.digest], count > 0 {
+                there[part.digest] = count - 1
+            } else if item.modified ?? .min > stored.modified ?? .min || !stored.earlier.contains(part.digest) {
+                if !found.contains(part.label) { found.append(part.label) }
+            }
+        }
+        if !item.tags.isSubset(of: stored.tags) { found.append("tags") }
+        if item.isFavourite, !stored.isFavourite { found.append("favourite") }
+        return found
+    }
+
+    /// Under the key, of the size of a label, the label and a value. Which of the kinds of fields it is does not
+    /// count, but a code is the same however its settings are written.
+    private func digest(_ label: String, _ kind: FieldKind?, _ value: RawSpan) throws(VaultError) -> [UInt8] {
+        let label = label.lowercased()
+        switch kind == .oneTimeCode ? try? OneTimeCode(parsing: value).text() : nil {
+        case .none: return try digest(label, value)
+        case .some(let text):
+            return try text.withBytes { text throws(VaultError) in try digest(label, text) }
+        }
+    }
+
+    private func digest(_ label: String, _ value: RawSpan) throws(VaultError) -> [UInt8] {
+        var front: [UInt8] = []
+        for shift in 0..<4 { front.append(UInt8(truncatingIfNeeded: label.utf8.count >> (8 * shift))) }
+        front += label.utf8
+        let message: SecretBytes
+        do throws(SecretMemoryError) {
+            message = try SecretBytes(count: front.count + value.byteCount) { bytes in
+                bytes.store(unsafe front.span.bytes, at: 0)
+                bytes.store(value, at: front.count)
+            }
+        } catch { throw VaultError(error) }
+        defer { WorkingMemory.wipe() }
+        return try message.withBytes { message throws(VaultError) in
+            try key.withBytes { key throws(VaultError) in
+                try crypto(BLAKE3.keyedHash(message, key: key)).bytes
+            }
+        }
+    }
+}

@@ -1,0 +1,141 @@
+internal import Cryptography
+internal import Items
+internal import SecretMemory
+internal import VaultCore
+internal import VaultFormat
+internal import VaultStorage
+
+/// The items of a vault that those of a file are compared with. Only what stands at a path of the file is read.
+final class StoredItems {
+    /// What of the vault an item of a file is taken for, the surest first.
+    enum Rule: CaseIterable {
+        /// The same fields and notes.
+        case same
+        /// One that has all of it, and more.
+        case more
+        /// Another version of the same account.
+        case version
+    }
+
+    /// An item of the vault that one of the file is, or was.
+    struct Match {
+        let entry: EntryPath
+        /// Labels, and words for what is no field; empty where it has all.
+        let difference: [String]
+    }
+
+    /// Items at one path, with and without a number.
+    private struct Candidates {
+        var entries: [EntryPath] = []
+        /// Those before it are taken.
+        var first = 0
+        /// By all that they have; empty until one is looked for.
+        var same: [[UInt8]: [EntryPath]] = [:]
+    }
+
+    /// Versions that are compared with one item: thousands may have the same title.
+    private static let most = 64
+
+    private let items: ItemStore
+    private let comparison: ItemComparison
+    /// All that places can be read by.
+    private(set) var readings: Set<String> = []
+    private(set) var places: Set<EntryPath> = []
+    private var candidates: [EntryPath: Candidates] = [:]
+    private var contents: [EntryPath: ItemComparison.Content] = [:]
+    private var files: [EntryPath: UInt64] = [:]
+    private var taken: Set<EntryPath> = []
+
+    /// - Throws: `locked`, `damaged`, `outOfMemory`.
+    init(_ items: ItemStore) throws(VaultError) {
+        self.items = items
+        comparison = try ItemComparison()
+        for record in try items.vault.records() {
+            let entry = EntryPath(collection: record.collection, name: record.name)
+            readings.formUnion(entry.readings)
+            places.insert(entry)
+            if record.isFile {
+                files[entry] = record.size
+            } else {
+                candidates[entry, default: Candidates()].entries.append(entry)
+                if let plain = ImportNumbers.withoutNumber(entry) {
+                    candidates[plain, default: Candidates()].entries.append(entry)
+                }
+            }
+        }
+    }
+
+    /// The item of the vault that one of a file is by a rule; no other will be it.
+    /// - Throws: `locked`, `damaged`, `outOfMemory`.
+    func match(_ item: ImportedItem, at wanted: EntryPath, _ rule: Rule) throws(VaultError) -> Match? {
+        guard var there = candidates[wanted] else { return nil }
+        let content = try comparison.content(of: item.item, modified: item.modified)
+        let found: [EntryPath]
+        switch rule {
+        case .same:
+            if there.same.isEmpty {
+                for entry in there.entries { there.same[try self.content(of: entry).whole, default: []].append(entry) }
+                candidates[wanted] = there
+            }
+            // The last one is taken away first.
+            let same = there.same[content.whole] ?? []
+            found = same.prefix(1).filter { !taken.contains($0) }
+            if !found.isEmpty { candidates[wanted]?.same[content.whole]?.removeFirst() }
+        case .more, .version:
+            while there.first < there.entries.count, taken.contains(there.entries[there.first]) { there.first += 1 }
+            candidates[wanted]?.first = there.first
+            found = Array(there.entries[there.first...].filter { !taken.contains($0) }.prefix(StoredItems.most))
+        }
+        for entry in found {
+            let known = try self.content(of: entry)
+            // Another user name is another account.
+            guard rule != .version || content.account == known.account else { continue }
+            var difference = ItemComparison.difference(of: content, from: known)
+            guard rule == .version || difference.isEmpty else { continue }
+            if try !hasFiles(of: item, below: entry) { difference.append("attachments") }
+            guard rule == .version || difference.isEmpty else { continue }
+            taken.insert(entry)
+            return Match(entry: entry, difference: difference)
+        }
+        return nil
+    }
+
+    /// Takes a place for a new item.
+    /// - Returns: False if it is taken.
+    func take(_ place: EntryPath) -> Bool { places.insert(place).inserted }
+
+    private func content(of entry: EntryPath) throws(VaultError) -> ItemComparison.Content {
+        if let known = contents[entry] { return known }
+        let item = try items.item(entry)
+        let content = try comparison.content(of: item, modified: item.modified)
+        contents[entry] = content
+        return content
+    }
+
+    private func hasFiles(of item: ImportedItem, below entry: EntryPath) throws(VaultError) -> Bool {
+        for file in item.attachments {
+            let place = file.place(below: entry)
+            guard files[place] == UInt64(file.content.count), try isSame(file, place) else { return false }
+        }
+        return true
+    }
+
+    private func isSame(_ file: ImportedItem.Attachment, _ place: EntryPath) throws(VaultError) -> Bool {
+        var (isSame, start) = (true, 0)
+        do {
+            try items.vault.read(place.name, in: place.collection) { piece in
+                let end = min(start + piece.byteCount, file.content.count)
+                isSame = isSame && file.content.withBytes { constantTimeEquals(piece, $0.extracting(start..<end)) }
+                start = end
+            }
+        } catch { throw VaultError(any: error) }
+        return isSame
+    }
+}
+
+extension ImportedItem.Attachment {
+    /// Where it is stored, for an item at a place.
+    func place(below entry: EntryPath) -> EntryPath {
+        EntryPath(collection: entry.collection, name: ImportNumbers.name(entry.name, with: "/" + name))
+    }
+}

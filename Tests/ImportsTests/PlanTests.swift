@@ -1,0 +1,160 @@
+import Items
+import SecretMemory
+import TestSupport
+import Testing
+import VaultCore
+import VaultFormat
+import VaultHeader
+import VaultStorage
+
+@testable import Imports
+
+/// What becomes of a file's items beside those of a vault.
+@Suite struct PlanTests {
+    private static let front = "group,title,username,password,url,notes,totp,icon,last modified,created\n"
+
+    private func table(_ rows: String...) throws -> Imported {
+        try TableImport.read(secret(PlanTests.front + rows.map { $0 + "\n" }.joined()))
+    }
+
+    private func words(_ plan: ImportPlan) -> [String] {
+        plan.steps.map { step in
+            switch step {
+            case .add(_, let entry): "add \(entry.short)"
+            case .duplicate(_, let entry): "same \(entry.short)"
+            case .differs(_, let entry, let labels): "differs \(entry.short): \(labels.joined(separator: " "))"
+            }
+        }
+    }
+
+    private func run(_ imported: Imported, _ home: ImportHome, updates: Bool = false) throws -> [String] {
+        let plan = try ImportPlan(imported, into: home.items, updates: updates)
+        try plan.store(in: home.items)
+        return words(plan)
+    }
+
+    private func text(_ home: ImportHome, _ name: String, _ label: String, in collection: String = "default") throws
+        -> String?
+    {
+        let item = try home.items.item(name, in: collection)
+        guard let field = item.field(label) else { return nil }
+        return item.withValue(of: field) { $0.array.text }
+    }
+
+    @Test func `entries of one file never become one, and a second import changes nothing`() throws {
+        let home = try ImportHome()
+        let file = try table(
+            "Production,admin,root,start,,,,0,,", "Staging,admin,root,start,,,,0,,", "Staging,admin,root,start,,,,0,,",
+            "Staging,admin,eve,start,,,,0,,")
+        #expect(
+            try run(file, home) == [
+                "add Production/admin", "add Staging/admin", "add Staging/admin (2)", "add Staging/admin (3)",
+            ])
+        #expect(
+            try run(file, home) == [
+                "same Production/admin", "same Staging/admin", "same Staging/admin (2)", "same Staging/admin (3)",
+            ])
+        // Elsewhere is another entry.
+        #expect(try run(table("Old,admin,root,start,,,,0,,"), home) == ["add Old/admin"])
+    }
+
+    @Test func `another version is told with what differs, and taken over with its values before as earlier ones`()
+        throws
+    {
+        let home = try ImportHome()
+        _ = try run(table(",mail,ada,old,,first,,0,,", ",bank,ada,pin,,,,0,,"), home)
+        let later = try table(",mail,ada,new,https://mail.example,second,,0,,", ",bank,ada,pin,,,,0,,")
+        #expect(try run(later, home) == ["differs mail: password website notes", "same bank"])
+        #expect(try text(home, "mail", "password") == "old")
+        #expect(try run(later, home, updates: true) == ["differs mail: password website notes", "same bank"])
+        let item = try home.items.item("mail")
+        #expect(try text(home, "mail", "password") == "new" && text(home, "mail", "website") == "https://mail.example")
+        #expect(item.withNotes { $0.array.text } == "second")
+        let earlier = item.history.map { value in item.withValue(of: value) { $0.array.text } }
+        #expect(earlier.sorted() == ["first", "old"])
+        #expect(try run(later, home) == ["same mail", "same bank"])
+        // The file from before says nothing new: what it has is earlier.
+        #expect(try run(table(",mail,ada,old,,first,,0,,"), home, updates: true) == ["same mail"])
+        #expect(try run(table(",mail,eve,old,,,,0,,"), home) == ["add mail (2)"])
+    }
+
+    @Test func `what the user added to an entry is not in the way, nor is it taken away`() throws {
+        let home = try ImportHome()
+        let file = try table("web,mail,ada,pw,,,,0,,")
+        _ = try run(file, home)
+        try home.items.change("mail", in: "web") { item in
+            try item.add(.secret, "PIN", secret("99"))
+            try item.addTag("mine")
+        }
+        #expect(try run(file, home) == ["same web/mail"])
+        #expect(try run(table("web,mail,ada,other,,,,0,,"), home, updates: true) == ["differs web/mail: password"])
+        #expect(try text(home, "mail", "PIN", in: "web") == "99")
+    }
+
+    @Test func `a change that the vault made later stays, one that the file made later is told`() throws {
+        let home = try ImportHome()
+        _ = try run(table(",mail,ada,one,,,,0,2024-01-01T00:00:00Z,"), home)
+        try home.items.change("mail") { item in
+            guard let field = item.field("password") else { return }
+            try item.set(field, secret("two"))
+        }
+        #expect(try run(table(",mail,ada,one,,,,0,2024-01-01T00:00:00Z,"), home) == ["same mail"])
+        #expect(try run(table(",mail,ada,one,,,,0,9024-01-01T00:00:00Z,"), home) == ["differs mail: password"])
+    }
+
+    @Test func `a large attachment is a value of its own below its entry, known again by its content`() throws {
+        let home = try ImportHome()
+        func file(_ byte: UInt8, _ count: Int = 3 << 20) throws -> Imported {
+            let item = try ImportedItem(.login, path: ["web", "scans"], place: "")
+            try item.add(.text, "username", text: "ada")
+            let content = [UInt8](repeating: byte, count: count)
+            try unsafe item.addFile("file", name: "a.pdf", content: content.span.bytes)
+            try unsafe item.addFile("file", name: "small.pdf", content: content.span.bytes.extracting(0..<700_000))
+            var imported = Imported()
+            try imported.append(item)
+            return imported
+        }
+        let first = try file(7)
+        #expect(first.notes.map(\.kind) == [.changed] && first.notes[0].entry == "web/scans")
+        #expect(try run(first, home) == ["add web/scans"])
+        var sizes: [UInt64] = []
+        for record in try home.items.vault.records(in: "web") { sizes.append(record.size) }
+        #expect(sizes.max() == 3 << 20 && sizes.count == 2)
+        var (count, isSame) = (0, true)
+        try home.items.vault.read("scans/a.pdf", in: "web") { piece in
+            count += piece.byteCount
+            isSame = isSame && piece.array.allSatisfy { $0 == 7 }
+        }
+        #expect(count == 3 << 20 && isSame)
+        #expect(try run(file(7), home) == ["same web/scans"])
+        let other = try file(8)
+        #expect(try run(other, home) == ["differs web/scans: file attachments"])
+        #expect(try run(other, home, updates: true) == ["differs web/scans: file attachments"])
+        #expect(try home.items.names().all.map(\.name).sorted() == ["scans", "scans/a.pdf", "scans/a.pdf (2)"])
+    }
+
+    @Test func `large attachments leave no file where the import fails`() throws {
+        let home = try ImportHome()
+        let item = try ImportedItem(.login, path: ["web", "scans"], place: "")
+        let content = [UInt8](repeating: 1, count: 2 << 20)
+        try unsafe item.addFile("file", name: "a.pdf", content: content.span.bytes)
+        var imported = Imported()
+        try imported.append(item)
+        let plan = try ImportPlan(imported, into: home.items)
+        // Another program took the place meanwhile.
+        try home.items.add(Item(.note), as: "scans", in: "web")
+        #expect(throws: VaultError.self) { try plan.store(in: home.items) }
+        #expect(try home.items.vault.verify().orphanedFiles == 0)
+        #expect(try home.items.vault.records(in: "web").count == 1)
+    }
+
+    @Test func `thousands of entries of one title are matched without comparing each with each`() throws {
+        let home = try ImportHome()
+        let rows = (0..<2000).map { ",x,user \($0),pw,,,,0,," }
+        let file = try TableImport.read(secret(PlanTests.front + rows.map { $0 + "\n" }.joined()))
+        let plan = try ImportPlan(file, into: home.items)
+        #expect(plan.additions == 2000)
+        try plan.store(in: home.items)
+        #expect(try ImportPlan(file, into: home.items).additions == 0)
+    }
+}
