@@ -142,15 +142,12 @@ extension ImportedItem {
         return plain.isEmpty ? "field" : plain
     }
 
-    /// Adds a one-time code: an `otpauth://` text, or a key in base 32.
+    /// Adds a one-time code: an `otpauth://` text, Steam's `steam://KEY`, or a key in base 32.
     /// What is neither is kept as a secret, and noted.
     func addCode(_ label: String, _ value: borrowing SecretBytes) throws(ImportError) {
         guard value.count > 0 else { return }
         let text: SecretBytes
-        do throws(OneTimeCodeError) {
-            let isAddress = value.withBytes { $0.begins(with: "otpauth:") }
-            text = try isAddress ? OneTimeCode(parsing: value).text() : OneTimeCode(base32: value).text()
-        } catch {
+        do throws(OneTimeCodeError) { text = try OneTimeCode(entered: value).text() } catch {
             note(.changed, ImportedItem.unknownCode)
             return try add(.secret, label, value)
         }

@@ -3,7 +3,10 @@ internal import SecretMemory
 /// Base 32 (RFC 4648, section 6) as services write keys: upper or lower case, with or without spaces, hyphens and
 /// padding.
 enum Base32 {
-    /// The bytes of a text; an error for any other character, and for bits that are left over and not zero.
+    /// The bytes of a text; an error for any other character.
+    ///
+    /// Keys of services may end in the middle of a byte (52 or 26 characters). The bits that make no byte are dropped,
+    /// as other authenticators do; five or more of them mean that a character is missing.
     static func decode(_ text: RawSpan) throws(OneTimeCodeError) -> SecretBytes {
         var output = try memory { () throws(SecretMemoryError) in try SecretBytes(zeroed: text.byteCount * 5 / 8 + 1) }
         let size: Int = try output.withMutableBytes { output throws(OneTimeCodeError) in
@@ -26,7 +29,7 @@ enum Base32 {
                     end += 1
                 }
             }
-            guard count < 5, bits == 0 else { throw .invalid(.secret) }
+            guard count < 5 else { throw .invalid(.secret) }
             return end
         }
         return try memory { () throws(SecretMemoryError) in try output.copy(0..<size) }

@@ -4,29 +4,31 @@ internal import SecretMemory
 struct OneTimeAddress {
     private enum Name: String, CaseIterable {
         case secret = "secret", issuer = "issuer", algorithm = "algorithm", digits = "digits", period = "period"
-        case counter = "counter"
+        case counter = "counter", encoder = "encoder"
     }
 
-    private let isCounter: Bool
+    private enum Kind: String, CaseIterable { case totp = "totp/", hotp = "hotp/", steam = "steam/" }
+
+    private let kind: Kind
     private let label: Range<Int>
     private var values: [Name: Range<Int>] = [:]
 
-    /// Parameters, at most: of those that mean something here there are six.
+    /// Parameters, at most: of those that mean something here there are seven.
     private static let mostParameters = 32
 
     init(_ text: RawSpan) throws(OneTimeCodeError) {
-        guard let kind = text.end(ofPrefix: "otpauth://") else { throw .invalid(.scheme) }
-        if let label = text.end(ofPrefix: "totp/", from: kind) {
-            isCounter = false
-            self.label = label..<(text.first("?", in: label..<text.byteCount) ?? text.byteCount)
-        } else if let label = text.end(ofPrefix: "hotp/", from: kind) {
-            isCounter = true
-            self.label = label..<(text.first("?", in: label..<text.byteCount) ?? text.byteCount)
-        } else {
-            throw .invalid(.kind)
-        }
+        guard let host = text.end(ofPrefix: "otpauth://") else { throw .invalid(.scheme) }
+        let kind = Kind.allCases.first { text.end(ofPrefix: $0.rawValue, from: host) != nil }
+        guard let kind else { throw .invalid(.kind) }
+        self.kind = kind
+        let start = host + kind.rawValue.utf8.count
+        label = start..<(text.first("?", in: start..<text.byteCount) ?? text.byteCount)
         // A fragment is no part of such a text; what reads it otherwise would compute other codes.
-        guard text.first("#", in: kind..<text.byteCount) == nil else { throw .invalid(.parameters) }
+        guard text.first("#", in: host..<text.byteCount) == nil else { throw .invalid(.parameters) }
+        try addParameters(of: text)
+    }
+
+    private mutating func addParameters(of text: RawSpan) throws(OneTimeCodeError) {
         var start = label.upperBound + 1
         var count = 0
         while start < text.byteCount {
@@ -41,8 +43,8 @@ struct OneTimeAddress {
     private mutating func add(_ parameter: Range<Int>, of text: RawSpan) throws(OneTimeCodeError) {
         guard !parameter.isEmpty else { return }
         guard let equals = text.first("=", in: parameter) else { throw .invalid(.parameters) }
-        // KeePassXC writes codes of other alphabets so; digits would be wrong.
-        guard !text.isSame(parameter.lowerBound..<equals, as: "encoder") else { throw .invalid(.parameters) }
+        // Programs write settings that nobody chose as `digits=`.
+        guard equals + 1 < parameter.upperBound else { return }
         let name = Name.allCases.first { text.isSame(parameter.lowerBound..<equals, as: $0.rawValue) }
         guard let name else { return }
         guard values.updateValue(equals + 1..<parameter.upperBound, forKey: name) == nil else {
@@ -52,31 +54,56 @@ struct OneTimeAddress {
 
     /// The key as it is written, percent signs decoded.
     func secret(of text: RawSpan) throws(OneTimeCodeError) -> SecretBytes {
-        guard let range = values[.secret], !range.isEmpty else { throw .invalid(.secret) }
+        guard let range = values[.secret] else { throw .invalid(.secret) }
         return try PercentCoding.decode(text.extracting(range), or: .secret)
     }
 
     /// Issuer and account. The parameter's issuer goes before the label's, as Google's description has it.
     func names(of text: RawSpan) throws(OneTimeCodeError) -> (issuer: String, account: String) {
-        let label = try PercentCoding.text(text.extracting(label), or: .label)
+        let whole = try PercentCoding.text(text.extracting(label), or: .label)
         let issuer = try values[.issuer].map { (range) throws(OneTimeCodeError) in
             try PercentCoding.text(text.extracting(range), or: .label)
         }
-        guard let colon = label.firstIndex(of: ":") else { return (issuer ?? "", label) }
-        let account = label[label.index(after: colon)...].drop { $0 == " " }
-        return (issuer ?? String(label[..<colon]), String(account))
+        // An issuer may have a colon itself; the parameter says where it ends. Java programs write its spaces as `+`.
+        for issuer in [issuer, issuer?.replacing("+", with: " ")].compactMap(\.self)
+        where whole.utf8.starts(with: "\(issuer):".utf8) {
+            return (issuer, String(whole.utf8.dropFirst(issuer.utf8.count + 1)) ?? "")
+        }
+        guard let colon = colon(in: text) else { return (issuer ?? "", whole) }
+        let account = try PercentCoding.text(text.extracting(colon.upperBound..<label.upperBound), or: .label)
+        if let issuer { return (issuer, account) }
+        return (try PercentCoding.text(text.extracting(label.lowerBound..<colon.lowerBound), or: .label), account)
+    }
+
+    /// What is between the names of the label. A literal colon goes first: who writes one encodes those of the names.
+    private func colon(in text: RawSpan) -> Range<Int>? {
+        if let place = text.first(":", in: label) { return place..<place + 1 }
+        let label = text.extracting(0..<label.upperBound)
+        let place = self.label.first { label.end(ofPrefix: "%3A", from: $0) != nil }
+        return place.map { $0..<$0 + 3 }
     }
 
     func hash(of text: RawSpan) throws(OneTimeCodeError) -> OneTimeCode.Hash {
         guard let range = values[.algorithm] else { return .sha1 }
-        for hash in OneTimeCode.Hash.allCases where text.isSame(range, as: hash.rawValue) { return hash }
-        throw .invalid(.algorithm)
+        let name = try PercentCoding.text(text.extracting(range), or: .algorithm)
+        guard let hash = OneTimeCode.Hash(named: name) else { throw .invalid(.algorithm) }
+        return hash
+    }
+
+    /// Steam codes have five characters, whether or not the text says so.
+    func characters(of text: RawSpan) throws(OneTimeCodeError) -> OneTimeCode.Characters {
+        let encoder = values[.encoder]
+        if let encoder, !text.isSame(encoder, as: "steam") { throw .invalid(.encoder) }
+        let count: Int? = try number(.digits, of: text)
+        guard encoder != nil || kind == .steam else { return .digits(count ?? 6) }
+        guard count ?? 5 == 5 else { throw .invalid(.digits) }
+        return .steam
     }
 
     func moment(of text: RawSpan) throws(OneTimeCodeError) -> OneTimeCode.Moment {
-        guard isCounter else { return .time(period: try number(.period, of: text) ?? 30) }
-        guard let counter: UInt64 = try number(.counter, of: text) else { throw .invalid(.counter) }
-        return .counter(counter)
+        guard kind == .hotp else { return .time(period: try number(.period, of: text) ?? 30) }
+        // Google's description demands a counter, and other authenticators begin with 0 without one.
+        return .counter(try number(.counter, of: text) ?? 0)
     }
 
     /// A decimal number; nil when it is not there.
@@ -91,7 +118,6 @@ struct OneTimeAddress {
             guard !isLarge, !isTooLarge else { throw .invalid(part) }
             number = sum
         }
-        guard !range.isEmpty else { throw .invalid(part) }
         return number
     }
 }
@@ -131,15 +157,13 @@ enum PercentCoding {
         }
     }
 
-    /// What is no secret, as a text: UTF-8 without control characters.
+    /// What is no secret, as a text.
     static func text(_ text: RawSpan, or part: OneTimeCodeError.Part) throws(OneTimeCodeError) -> String {
         let bytes = try decode(text, or: part)
         let text = bytes.withBytes { bytes in
             unsafe bytes.withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }
         }
-        guard let text, !text.unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else {
-            throw .invalid(part)
-        }
+        guard let text else { throw .invalid(part) }
         return text
     }
 

@@ -13,6 +13,28 @@ package struct OneTimeCode: ~Copyable, Sendable {
         case sha256 = "SHA256"
         /// HMAC-SHA-512.
         case sha512 = "SHA512"
+
+        /// The hash of a name as programs write it, in any case: `SHA1`, `SHA-1`, `HmacSHA1`, `HMAC-SHA-1`.
+        package init?(named name: String) {
+            let plain = name.uppercased().filter { $0 != "-" }
+            self.init(rawValue: plain.hasPrefix("HMAC") ? String(plain.dropFirst(4)) : plain)
+        }
+    }
+
+    /// What a code is written in.
+    package enum Characters: Sendable, Hashable {
+        /// So many decimal digits; one of ``digitCounts``.
+        case digits(Int)
+        /// Five characters of an alphabet of Steam's own. The service has no other settings than SHA-1 and 30 seconds.
+        case steam
+
+        /// How many a code has.
+        package var count: Int {
+            switch self {
+            case .digits(let count): count
+            case .steam: 5
+            }
+        }
     }
 
     /// What makes one code differ from the next.
@@ -23,17 +45,18 @@ package struct OneTimeCode: ~Copyable, Sendable {
         case counter(UInt64)
     }
 
-    /// How many digits a code may have.
-    package static let digitCounts = 6...8
-    /// Seconds that a step may have.
-    package static let periods = 1...3600
+    /// How many digits a code may have. RFC 4226 gives 31 bits, so the first of 10 digits is 0, 1 or 2. Five digits are
+    /// refused: nearly always they are a Steam code whose text does not say so.
+    package static let digitCounts = 6...10
+    /// Seconds that a step may have: a day at most, as in KeePassXC.
+    package static let periods = 1...86_400
     /// Bytes that a key may have.
     package static let keySizes = 1...256
 
     /// The hash of the service's choice.
     package let hash: Hash
-    /// Digits of a code; one of ``digitCounts``.
-    package let digits: Int
+    /// What a code is written in.
+    package let characters: Characters
     /// Time or counter.
     package let moment: Moment
     /// The service, as it calls itself; empty when unknown.
@@ -42,23 +65,42 @@ package struct OneTimeCode: ~Copyable, Sendable {
     package let account: String
     let key: SecretBytes
 
-    /// - Throws: ``OneTimeCodeError/invalid(_:)`` for a setting outside of its range.
+    /// Spaces around the names are dropped: a text that holds them cannot say where a name begins.
+    /// - Throws: ``OneTimeCodeError/invalid(_:)`` for a setting outside of its range, for a Steam code with settings
+    ///   that Steam does not have, and for names with control characters.
     package init(
-        key: consuming SecretBytes, hash: Hash = .sha1, digits: Int = 6, moment: Moment = .time(period: 30),
-        issuer: String = "", account: String = ""
+        key: consuming SecretBytes, hash: Hash = .sha1, characters: Characters = .digits(6),
+        moment: Moment = .time(period: 30), issuer: String = "", account: String = ""
     ) throws(OneTimeCodeError) {
         guard OneTimeCode.keySizes.contains(key.count) else { throw .invalid(.secret) }
-        guard OneTimeCode.digitCounts.contains(digits) else { throw .invalid(.digits) }
         if case .time(let period) = moment, !OneTimeCode.periods.contains(period) { throw .invalid(.period) }
+        switch characters {
+        case .digits(let count):
+            guard OneTimeCode.digitCounts.contains(count) else { throw .invalid(.digits) }
+        case .steam:
+            guard hash == .sha1 else { throw .invalid(.algorithm) }
+            guard case .time(let period) = moment else { throw .invalid(.kind) }
+            guard period == 30 else { throw .invalid(.period) }
+        }
+        let names = (try OneTimeCode.name(issuer), try OneTimeCode.name(account))
         self.key = key
         self.hash = hash
-        self.digits = digits
+        self.characters = characters
         self.moment = moment
-        self.issuer = issuer
-        self.account = account
+        (self.issuer, self.account) = names
     }
 
-    /// The code of a time, or of the counter, as ASCII digits.
+    private static func name(_ text: String) throws(OneTimeCodeError) -> String {
+        let scalars = text.unicodeScalars
+        guard !scalars.contains(where: { $0.value < 0x20 || $0.value == 0x7F }) else { throw .invalid(.label) }
+        guard scalars.first == " " || scalars.last == " " else { return text }
+        guard let first = scalars.firstIndex(where: { $0 != " " }),
+            let last = scalars.lastIndex(where: { $0 != " " })
+        else { return "" }
+        return String(scalars[first...last])
+    }
+
+    /// The code of a time, or of the counter, in ASCII.
     /// - Parameter time: Seconds since 1970; means nothing to a counter.
     /// - Throws: ``OneTimeCodeError/memory(_:)``, ``OneTimeCodeError/cryptography``.
     package borrowing func code(at time: UInt64) throws(OneTimeCodeError) -> SecretBytes {
@@ -70,12 +112,23 @@ package struct OneTimeCode: ~Copyable, Sendable {
             }
         let tag = try tag(count)
         var number = tag.withBytes { OneTimeCode.truncated($0) }
-        let digits = digits
+        let characters = characters
         return try memory { () throws(SecretMemoryError) in
-            try SecretBytes(count: digits) { text in
-                for place in (0..<digits).reversed() {
-                    text.storeBytes(of: UInt8(ascii: "0") + UInt8(number % 10), toByteOffset: place, as: UInt8.self)
-                    number /= 10
+            try SecretBytes(count: characters.count) { text in
+                switch characters {
+                case .digits(let count):
+                    for place in (0..<count).reversed() {
+                        text.storeBytes(of: UInt8(ascii: "0") + UInt8(number % 10), toByteOffset: place, as: UInt8.self)
+                        number /= 10
+                    }
+                case .steam:
+                    // The least significant character is the first one.
+                    let alphabet = Array("23456789BCDFGHJKMNPQRTVWXY".utf8)
+                    let base = UInt32(alphabet.count)
+                    for place in 0..<characters.count {
+                        text.storeBytes(of: alphabet[Int(number % base)], toByteOffset: place, as: UInt8.self)
+                        number /= base
+                    }
                 }
             }
         }
@@ -94,8 +147,8 @@ package struct OneTimeCode: ~Copyable, Sendable {
     package borrowing func advanced() throws(OneTimeCodeError) -> OneTimeCode? {
         guard case .counter(let number) = moment, number < .max else { return nil }
         return try OneTimeCode(
-            key: copyOfKey(), hash: hash, digits: digits, moment: .counter(number + 1), issuer: issuer, account: account
-        )
+            key: copyOfKey(), hash: hash, characters: characters, moment: .counter(number + 1), issuer: issuer,
+            account: account)
     }
 
     private borrowing func copyOfKey() throws(OneTimeCodeError) -> SecretBytes {
@@ -128,9 +181,9 @@ package struct OneTimeCode: ~Copyable, Sendable {
 package enum OneTimeCodeError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A part of an `otpauth://` text.
     package enum Part: String, Sendable, Hashable {
-        /// The scheme: it does not begin with `otpauth://`.
+        /// The scheme: it does not begin with `otpauth://` or `steam://`.
         case scheme = "scheme"
-        /// Neither `totp` nor `hotp`.
+        /// Neither `totp` nor `hotp` nor `steam`, or a Steam code by a counter.
         case kind = "kind"
         /// Issuer and account.
         case label = "label"
@@ -138,11 +191,13 @@ package enum OneTimeCodeError: Error, Sendable, Hashable, CustomStringConvertibl
         case secret = "secret"
         /// The hash.
         case algorithm = "algorithm"
-        /// 6 to 8 digits.
+        /// 6 to 10 digits; of a Steam code, 5 characters.
         case digits = "digits"
+        /// Other characters than digits and Steam's.
+        case encoder = "encoder"
         /// The seconds of a step.
         case period = "period"
-        /// The counter, which `hotp` must have.
+        /// The counter of `hotp`.
         case counter = "counter"
         /// Something that is there twice, or written in a way that no text of this kind is.
         case parameters = "parameters"

@@ -51,15 +51,46 @@ extension OneTimeCode {
         let digits = Self.key + Self.key + Self.key + Self.key
         for (hash, size, expected) in [(OneTimeCode.Hash.sha1, 20, sha1), (.sha256, 32, sha256), (.sha512, 64, sha512)]
         {
-            let code = try OneTimeCode(key: key(String(digits.prefix(size))), hash: hash, digits: 8)
+            let code = try OneTimeCode(key: key(String(digits.prefix(size))), hash: hash, characters: .digits(8))
             #expect(try code.digits(at: time) == expected)
         }
     }
 
-    @Test func `six and seven digits are the last of eight`() throws {
-        #expect(try OneTimeCode(key: key(Self.key), digits: 8).digits(at: 59) == "94287082")
-        #expect(try OneTimeCode(key: key(Self.key), digits: 7).digits(at: 59) == "4287082")
-        #expect(try OneTimeCode(key: key(Self.key), digits: 6).digits(at: 59) == "287082")
+    /// The numbers of RFC 4226's 31 bits, as Python's hmac gives them.
+    @Test(
+        arguments: [
+            (59, "1094287082"), (1_111_111_109, "0907081804"), (1_111_111_111, "0414050471"),
+            (1_234_567_890, "0689005924"), (2_000_000_000, "2069279037"),
+        ] as [(UInt64, String)])
+    func `fewer digits are the last of ten`(_ time: UInt64, _ all: String) throws {
+        for count in 6...10 {
+            let digits = try OneTimeCode(key: key(Self.key), characters: .digits(count)).digits(at: time)
+            #expect(digits == all.suffix(count))
+        }
+    }
+
+    /// The first two times and codes are from Steam's own app, as KeePassXC's tests have them; the others were computed
+    /// with Python's hmac.
+    @Test(
+        arguments: [
+            ("63BEDWCQZKTQWPESARIERL5DTTQFCJTK", 1_511_200_518, "FR8RV"),
+            ("63BEDWCQZKTQWPESARIERL5DTTQFCJTK", 1_511_200_714, "9P3VP"),
+            ("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", 59, "PV9M4"),
+            ("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", 1_234_567_890, "VHHQY"),
+            ("GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ", 20_000_000_000, "R5DMB"),
+        ] as [(String, UInt64, String)])
+    func `a Steam code has five characters`(_ key: String, _ time: UInt64, _ expected: String) throws {
+        for text in [
+            "otpauth://totp/x?secret=\(key)&encoder=steam", "otpauth://steam/x?secret=\(key)&digits=5",
+            "steam://\(key)",
+        ] {
+            let code = try OneTimeCode(text)
+            #expect(code.characters == .steam && code.characters.count == 5)
+            #expect(try code.digits(at: time) == expected)
+            #expect(code.remaining(at: time) == 30 - Int(time % 30))
+            #expect(try code.link.contains("&digits=5&period=30&encoder=steam"))
+            #expect(try OneTimeCode(code.link).digits(at: time) == expected)
+        }
     }
 
     @Test func `a code is good until its step ends`() throws {
@@ -80,15 +111,39 @@ extension OneTimeCode {
     }
 
     @Test func `settings are within their ranges`() throws {
-        for digits in [0, 5, 9, -1] {
-            #expect(throws: OneTimeCodeError.self) { _ = try OneTimeCode(key: key("k"), digits: digits) }
+        for digits in [0, 5, 11, -1] {
+            #expect(throws: OneTimeCodeError.invalid(.digits)) {
+                _ = try OneTimeCode(key: key("k"), characters: .digits(digits))
+            }
         }
-        for period in [0, -1, 3601] {
+        for period in [0, -1, 86_401] {
             #expect(throws: OneTimeCodeError.invalid(.period)) {
                 _ = try OneTimeCode(key: key("k"), moment: .time(period: period))
             }
         }
         #expect(throws: OneTimeCodeError.invalid(.secret)) { _ = try OneTimeCode(key: SecretBytes(zeroed: 0)) }
         #expect(throws: OneTimeCodeError.invalid(.secret)) { _ = try OneTimeCode(key: SecretBytes(zeroed: 257)) }
+        for name in ["a\nb", "\u{0}", "\u{7F}"] {
+            #expect(throws: OneTimeCodeError.invalid(.label)) { _ = try OneTimeCode(key: key("k"), issuer: name) }
+            #expect(throws: OneTimeCodeError.invalid(.label)) { _ = try OneTimeCode(key: key("k"), account: name) }
+        }
     }
+
+    @Test func `a Steam code has no settings of its own`() throws {
+        #expect(throws: OneTimeCodeError.invalid(.algorithm)) {
+            _ = try OneTimeCode(key: key("k"), hash: .sha256, characters: .steam)
+        }
+        #expect(throws: OneTimeCodeError.invalid(.period)) {
+            _ = try OneTimeCode(key: key("k"), characters: .steam, moment: .time(period: 60))
+        }
+        #expect(throws: OneTimeCodeError.invalid(.kind)) {
+            _ = try OneTimeCode(key: key("k"), characters: .steam, moment: .counter(1))
+        }
+    }
+
+    @Test(arguments: ["SHA256", "sha256", "SHA-256", "HmacSHA256", "HMAC-SHA-256", "hmacsha256"])
+    func `a hash has more than one name`(_ name: String) { #expect(OneTimeCode.Hash(named: name) == .sha256) }
+
+    @Test(arguments: ["", "MD5", "SHA", "SHA2", "HMAC", "HMACHMACSHA1", "SHA3-256", "SHA1 "])
+    func `another hash is not known`(_ name: String) { #expect(OneTimeCode.Hash(named: name) == nil) }
 }

@@ -161,12 +161,10 @@ extension ItemTemplate.Asked {
 }
 
 extension OneTimeCode {
-    /// The `otpauth://` text of what a service shows: such a text, or its key alone in base 32.
+    /// The `otpauth://` text of what a service shows: an address, or its key alone in base 32.
     static func text(of entered: borrowing SecretBytes) throws(CommandError) -> SecretBytes {
         do throws(OneTimeCodeError) {
-            let isAddress = entered.withBytes { $0.begins(with: "otpauth:") }
-            let code = isAddress ? try OneTimeCode(parsing: entered) : try OneTimeCode(base32: entered)
-            return try code.text()
+            return try OneTimeCode(entered: entered).text()
         } catch { throw CommandError(error) }
     }
 }

@@ -56,10 +56,7 @@ package final class ItemDraft {
     /// A value as it is stored: a key of one-time codes becomes the `otpauth://` text that all programs read.
     static func stored(_ value: borrowing SecretBytes, _ kind: FieldKind) throws(Refusal) -> SecretBytes {
         if kind == .oneTimeCode {
-            do throws(OneTimeCodeError) {
-                let isAddress = value.withBytes { $0.begins(with: "otpauth:") }
-                return try isAddress ? OneTimeCode(parsing: value).text() : OneTimeCode(base32: value).text()
-            } catch { throw .code }
+            do throws(OneTimeCodeError) { return try OneTimeCode(entered: value).text() } catch { throw .code }
         }
         do throws(SecretMemoryError) { return try value.copy() } catch { throw .other(.outOfMemory) }
     }

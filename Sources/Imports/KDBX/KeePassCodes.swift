@@ -88,9 +88,10 @@ enum KeePassCodes {
             case .some(let key):
                 do throws(OneTimeCodeError) {
                     guard form != .base32 else {
-                        return try OneTimeCode(base32: key, hash: hash, digits: digits, moment: moment).text()
+                        return try OneTimeCode(base32: key, hash: hash, characters: .digits(digits), moment: moment)
+                            .text()
                     }
-                    return try OneTimeCode(key: key, hash: hash, digits: digits, moment: moment).text()
+                    return try OneTimeCode(key: key, hash: hash, characters: .digits(digits), moment: moment).text()
                 } catch { return nil }
             }
         } ?? nil
