@@ -111,7 +111,9 @@ package struct ImportPlan: Sendable {
                             try session.put(item: bytes, for: entry.name, in: entry.collection, replacing: false)
                         }
                     case .differs(let item, let entry, _) where updates:
-                        try session.change(entry) { stored throws(VaultError) in try item.update(&stored) }
+                        do throws(VaultError) {
+                            try session.change(entry) { stored throws(VaultError) in try item.update(&stored) }
+                        } catch { throw VaultError(error.code, "\(entry.short): \(error.reason)") }
                     default: continue
                     }
                     done += 1

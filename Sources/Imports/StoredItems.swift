@@ -43,7 +43,8 @@ final class StoredItems {
     private(set) var places: Set<EntryPath> = []
     private var candidates: [EntryPath: Candidates] = [:]
     private var contents: [EntryPath: ItemComparison.Content] = [:]
-    private var files: [EntryPath: UInt64] = [:]
+    /// Values of their own by their places, with and without a number.
+    private var files: [EntryPath: [(place: EntryPath, size: UInt64)]] = [:]
     private var taken: Set<EntryPath> = []
 
     /// - Throws: `locked`, `damaged`, `outOfMemory`.
@@ -55,7 +56,9 @@ final class StoredItems {
             readings.formUnion(entry.readings)
             places.insert(entry)
             if record.isFile {
-                files[entry] = record.size
+                for place in [entry, ImportNumbers.withoutNumber(entry)].compactMap(\.self) {
+                    files[place, default: []].append((entry, record.size))
+                }
             } else {
                 candidates[entry, default: Candidates()].entries.append(entry)
                 if let plain = ImportNumbers.withoutNumber(entry) {
@@ -114,8 +117,11 @@ final class StoredItems {
 
     private func hasFiles(of item: ImportedItem, below entry: EntryPath) throws(VaultError) -> Bool {
         for file in item.attachments {
-            let place = file.place(below: entry)
-            guard files[place] == UInt64(file.content.count), try isSame(file, place) else { return false }
+            var isThere = false
+            for (place, size) in files[file.place(below: entry)] ?? [] where size == UInt64(file.content.count) {
+                if !isThere { isThere = try isSame(file, place) }
+            }
+            guard isThere else { return false }
         }
         return true
     }

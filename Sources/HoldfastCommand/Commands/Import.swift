@@ -9,9 +9,9 @@ extension Options {
         "format", "FORMAT", .word(ImportFormat.allCases.map(\.rawValue)),
         help: "What the file is (default: found out from what is in it); gnome-keyring has none.")
     static let planOnly = Flag("dry-run", "Only show what would be imported.")
-    static let skipFaulty = Flag("skip-faulty", "Leave out, and list, entries that cannot be read.")
+    static let skipFaulty = Flag("skip-faulty", "List entries that cannot be read, and leave them out.")
     static let takeOver = Flag(
-        "update", "Take over what differs into the entries that the vault has; values before stay as earlier ones.")
+        "update", "Apply what differs to entries that the vault has; the old values stay in the history.")
     static let prefix = TextOption("prefix", "PATH", help: "Put everything into this folder.")
     static let column = ListOption(
         "column", "COLUMN=ROLE",
@@ -34,13 +34,14 @@ extension Command {
             "With --format gnome-keyring and without FILE it asks your session's keyring (any Secret Service) for all entries. A locked "
                 + "keyring asks for its password itself. The entries get the tag secret-service, so that after holdfast secrets serve "
                 + "programs find them as before.",
-            "Everything is stored, or nothing. An entry at the same path that has all of it is left as it is, so a second import of a "
-                + "file changes nothing. Another version of it (the same user name) is listed with what differs, and taken over with "
-                + "--update. An entry of another account gets a number behind its name.",
-            "What the vault does not have as the file has it is listed with its entry, and the exit code is then 8 and not 0: "
-                + "left out (nothing of it is in the vault) or changed (the vault has it in another form). Equal things are counted "
-                + "in one line; --json lists each in notUnderstood. An entry that cannot be read ends the import, before anything "
-                + "is stored; with --skip-faulty it is listed and left out.",
+            "Everything is stored, or nothing. An entry whose content is already in the vault at the same path is skipped, so "
+                + "importing a file twice changes nothing. If the vault has another version of an entry (same path and user name), the "
+                + "differences are listed; --update applies them and keeps the old values in the history. An entry of another account "
+                + "gets a number behind its name.",
+            "Anything that is not imported unchanged is listed with its entry, and the exit code is 8 instead of 0: left out (none of "
+                + "it is in the vault) or changed (stored in another form). Repeated notes are counted in one line; --json lists all of "
+                + "them in notUnderstood. An entry that cannot be read ends the import before anything is stored; --skip-faulty lists "
+                + "it and leaves it out.",
             "The passcode is asked for even if an agent has the vault open.",
             "An export that is not encrypted is still on your disk afterwards; remove it.",
         ],

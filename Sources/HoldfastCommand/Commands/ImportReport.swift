@@ -36,7 +36,7 @@ struct ImportReport {
             }
         } else if !updates {
             for (name, labels) in differing {
-                Output.note("differs from the vault's entry: \(name): \(labels.joined(separator: ", "))")
+                Output.note("the vault has another version: \(name): \(labels.joined(separator: ", "))")
             }
         }
         for group in ImportNoteGroup.groups(of: notes) { Output.note(ImportReport.line(group)) }
@@ -63,7 +63,7 @@ struct ImportReport {
             parts.append(
                 updates
                     ? "\(entries(differing.count)) \(isDry ? "would be updated" : "updated")."
-                    : "\(entries(differing.count)) the vault has otherwise; --update takes them over.")
+                    : "\(entries(differing.count)) the vault has in another version; --update applies the differences.")
         }
         for kind in ImportNote.Kind.allCases {
             let count = notes.count { $0.kind == kind }
