@@ -93,7 +93,7 @@ import VaultFormat
 
     @Test func `an SSH key that the agent does not offer is told`() throws {
         let read = try read("11-bitwarden-ssh-rsa.json")
-        #expect(read.items.count == 1)
+        #expect(read.items.map(\.name) == ["bw rsa", "bw ed"])
         #expect(read.notes.contains { $0.entry == "bw rsa" && $0.what.contains("SSH") })
     }
 
