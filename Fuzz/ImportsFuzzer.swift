@@ -30,6 +30,8 @@ private func read(_ file: consuming SecretBytes) throws(ImportError) -> Imported
     switch parser {
     case "bitwarden": return try BitwardenImport.read(file, password: nil)
     case "aegis": return try AegisImport.read(file, password: nil)
+    case "2fas": return try TwoFASImport.read(file, password: nil)
+    case "otpauth": return try OneTimeListImport.read(file)
     case "csv": return try TableImport.read(file)
     case "columns":
         return try TableImport.read(
@@ -57,6 +59,8 @@ private func read(_ file: consuming SecretBytes) throws(ImportError) -> Imported
         let expanded = try file.withBytes { bytes throws(ImportError) in try GzipFile.expand(bytes) }
         return try KeePassTree.read(export: expanded.bytes())
     default:
-        fatalError("FUZZ_PARSER: bitwarden, aegis, csv, columns, xml, kdbx, key-file, holdfast, 1pux, pass or gzip")
+        fatalError(
+            "FUZZ_PARSER: bitwarden, aegis, 2fas, otpauth, csv, columns, xml, kdbx, key-file, holdfast, 1pux, pass or gzip"
+        )
     }
 }

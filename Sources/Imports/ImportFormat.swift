@@ -4,7 +4,7 @@ internal import VaultFormat
 /// What can be imported.
 package enum ImportFormat: String, Sendable, Hashable, CaseIterable {
     case kdbx = "kdbx", keepassXML = "keepass-xml", bitwarden = "bitwarden", onePassword = "1pux"
-    case aegis = "aegis", csv = "csv", pass = "pass", holdfast = "holdfast"
+    case aegis = "aegis", twoFAS = "2fas", oneTimeList = "otpauth", csv = "csv", pass = "pass", holdfast = "holdfast"
     case keyring = "gnome-keyring"
 
     /// Whether it is what a program is asked for, and no file.
@@ -22,9 +22,11 @@ package enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         switch bytes[start] {
         case UInt8(ascii: "<"): return .keepassXML
         case UInt8(ascii: "{") where bytes.contains("\"\(HoldfastImport.format)\""): return .holdfast
-        case UInt8(ascii: "{"): return bytes.contains("\"db\"") && bytes.contains("\"slots\"") ? .aegis : .bitwarden
+        case UInt8(ascii: "{") where bytes.contains("\"db\"") && bytes.contains("\"slots\""): return .aegis
+        case UInt8(ascii: "{") where bytes.contains("\"services\":") || bytes.contains("\"services\" :"): return .twoFAS
+        case UInt8(ascii: "{"): return .bitwarden
         case 0..<32: return nil
-        default: return .csv
+        default: return OneTimeListImport.isList(bytes) ? .oneTimeList : .csv
         }
     }
 
@@ -46,6 +48,8 @@ package enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         case .onePassword: try OnePasswordImport.read(memory(bytes.copy()), options)
         case .aegis:
             try AegisImport.read(memory(bytes.copy()), password: password, options)
+        case .twoFAS: try TwoFASImport.read(memory(bytes.copy()), password: password, options)
+        case .oneTimeList: try OneTimeListImport.read(memory(bytes.copy()), options)
         case .holdfast: try HoldfastImport.read(memory(bytes.copy()), options)
         case .csv: try TableImport.read(memory(bytes.copy()), options)
         case .pass, .keyring: Imported()

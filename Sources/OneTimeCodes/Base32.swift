@@ -1,8 +1,8 @@
-internal import SecretMemory
+package import SecretMemory
 
 /// Base 32 (RFC 4648, section 6) as services write keys: upper or lower case, with or without spaces, hyphens and
 /// padding.
-enum Base32 {
+package enum Base32 {
     /// The bytes of a text; an error for any other character.
     ///
     /// Keys of services may end in the middle of a byte (52 or 26 characters). The bits that make no byte are dropped,
@@ -46,6 +46,16 @@ enum Base32 {
 
     /// Characters that bytes take, without padding.
     static func size(of count: Int) -> Int { (count * 8 + 4) / 5 }
+
+    /// The text of bytes: upper case, without padding.
+    /// - Throws: ``OneTimeCodeError/memory(_:)``.
+    package static func text(_ bytes: RawSpan) throws(OneTimeCodeError) -> SecretBytes {
+        var text = try memory { () throws(SecretMemoryError) in
+            try SecretBytes(zeroed: size(of: bytes.byteCount))
+        }
+        text.withMutableBytes { encode(bytes, into: &$0, at: 0) }
+        return text
+    }
 
     /// Writes upper-case characters without padding; the caller has made room.
     static func encode(_ bytes: RawSpan, into text: inout MutableRawSpan, at offset: Int) {

@@ -1,4 +1,4 @@
-internal import SecretMemory
+package import SecretMemory
 
 /// Where the parts of an `otpauth://` text are.
 struct OneTimeAddress {
@@ -123,8 +123,10 @@ struct OneTimeAddress {
 }
 
 /// Percent-encoding (RFC 3986, section 2.1).
-enum PercentCoding {
-    static func decode(
+package enum PercentCoding {
+    /// What a text stands for; a plus sign is one.
+    /// - Throws: ``OneTimeCodeError/invalid(_:)`` with the part, ``OneTimeCodeError/memory(_:)``.
+    package static func decode(
         _ text: RawSpan, or part: OneTimeCodeError.Part
     ) throws(OneTimeCodeError) -> SecretBytes {
         var output = try memory { () throws(SecretMemoryError) in try SecretBytes(zeroed: text.byteCount) }
@@ -158,7 +160,8 @@ enum PercentCoding {
     }
 
     /// What is no secret, as a text.
-    static func text(_ text: RawSpan, or part: OneTimeCodeError.Part) throws(OneTimeCodeError) -> String {
+    /// - Throws: As ``decode(_:or:)``, also for what is not UTF-8.
+    package static func text(_ text: RawSpan, or part: OneTimeCodeError.Part) throws(OneTimeCodeError) -> String {
         let bytes = try decode(text, or: part)
         let text = bytes.withBytes { bytes in
             unsafe bytes.withUnsafeBytes { unsafe String(validating: $0, as: UTF8.self) }

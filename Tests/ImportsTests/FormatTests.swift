@@ -99,7 +99,7 @@ extension ImportedItem {
             {"type": "totp", "uuid": "1", "name": "ada", "issuer": "Ex ample", "note": "n", "favorite": true,
              "info": {"secret": "JBSWY3DPEHPK3PXP", "algo": "SHA256", "digits": 8, "period": 60}},
             {"type": "hotp", "name": "b", "issuer": "", "info": {"secret": "JBSWY3DPEHPK3PXP", "algo": "SHA1", "digits": 6, "counter": 4}},
-            {"type": "steam", "name": "c", "issuer": "S", "info": {"secret": "JBSWY3DPEHPK3PXP"}}]}}
+            {"type": "motp", "name": "c", "issuer": "S", "info": {"secret": "JBSWY3DPEHPK3PXP"}}]}}
             """#
         let imported = try AegisImport.read(secret(text), password: nil)
         #expect(imported.items.map(\.name) == ["Ex ample/ada", "b", "S/c"] && imported.notes.count == 1)

@@ -21,76 +21,62 @@ package enum AegisImport {
         }
     }
 
-    private static func entries(_ database: JSONNode, _ document: borrowing JSONDocument, _ options: ImportOptions)
-        throws(ImportError)
-        -> Imported
-    {
+    private static func entries(
+        _ database: JSONNode, _ document: borrowing JSONDocument, _ options: ImportOptions
+    ) throws(ImportError) -> Imported {
         guard let entries = database["entries"]?.elements else {
             throw ImportError(.malformed, "", "the list of entries is missing")
         }
-        var groups: [String: String] = [:]
-        for group in database["groups"]?.elements ?? [] {
-            if let id = try document.text(group["uuid"]), let name = try document.text(group["name"]) {
-                groups[id] = name
-            }
-        }
+        var groups = try ForeignGroups(database["groups"], "uuid", document)
         var result = Imported(options)
         for (index, node) in entries.enumerated() {
             let place = "line \(node.line), entry \(index + 1)"
-            let issuer = try document.text(node["issuer"]) ?? ""
-            let name = try document.text(node["name"]) ?? ""
-            guard let info = node["info"], let secret = try document.string(info["secret"]) else {
-                throw .malformed(place, "the key is missing")
+            do throws(ImportError) { try read(node, document, &groups, place, into: &result) } catch {
+                try result.leaveOut(error, entry: document.text(node["name"]) ?? "", place: place)
             }
-            let item = try ImportedItem(.oneTimeCode, path: [issuer, name], place: place)
-            guard let text = try address(node, info, document, issuer: issuer, account: name, secret) else {
-                try item.add(.secret, "key", secret)
-                item.note(.changed, ImportedItem.unknownCode)
-                try result.append(item)
-                continue
-            }
-            try item.addCode("code", text)
-            if let note = try document.string(node["note"]) { try item.addNotes(note) }
-            if node["favorite"]?.isTrue ?? false { item.favour() }
-            for group in node["groups"]?.elements ?? [] {
-                if let tag = try document.text(group).flatMap({ groups[$0] }) { item.addTag(tag) }
-            }
-            try result.append(item)
+        }
+        groups.noteUnused(&result)
+        for path in document.unread(in: database, except: meaningless) {
+            result.note(.leftOut, "the member \(path)")
         }
         return result
     }
 
-    /// Nil for codes of another kind, such as Steam's.
-    private static func address(
-        _ node: JSONNode, _ info: JSONNode, _ document: borrowing JSONDocument, issuer: String, account: String,
-        _ secret: borrowing SecretBytes
-    ) throws(ImportError) -> SecretBytes? {
-        let type = try document.text(node["type"])
-        guard type == "totp" || type == "hotp", let type else { return nil }
-        let algorithm = try document.text(info["algo"]) ?? "SHA1"
-        let digits = document.integer(info["digits"]) ?? 6
-        let moment =
-            type == "totp"
-            ? "period=\(document.integer(info["period"]) ?? 30)" : "counter=\(document.integer(info["counter"]) ?? 0)"
-        return try memory { () throws(SecretMemoryError) in
-            var text = SecretBuffer()
-            try text.append("otpauth://\(type)/\(percent(issuer))%3A\(percent(account))?secret=")
-            try secret.withBytes { secret throws(SecretMemoryError) in
-                for offset in 0..<secret.byteCount where secret[offset] != UInt8(ascii: "=") {
-                    try text.append(secret[offset])
-                }
-            }
-            try text.append("&algorithm=\(algorithm)&digits=\(digits)&\(moment)&issuer=\(percent(issuer))")
-            return try text.bytes()
-        }
-    }
+    /// The format's own settings; entries are listed by themselves.
+    private static let meaningless: Set = ["version", "entries", "icons_optimized"]
 
-    private static func percent(_ text: String) -> String {
-        text.utf8.map { byte in
-            let isPlain = (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
-            let digits = String(byte, radix: 16, uppercase: true)
-            return isPlain ? String(UnicodeScalar(byte)) : "%" + (digits.utf8.count < 2 ? "0" : "") + digits
-        }.joined()
+    /// What the app knows an entry by, and its picture.
+    private static let meaninglessOfEntry: Set = ["uuid", "icon", "icon_mime", "icon_hash"]
+
+    private static func read(
+        _ node: JSONNode, _ document: borrowing JSONDocument, _ groups: inout ForeignGroups, _ place: String,
+        into result: inout Imported
+    ) throws(ImportError) {
+        guard let info = node["info"], let key = try document.string(info["secret"]), key.count > 0 else {
+            throw .malformed(place, "the key is missing")
+        }
+        var code = ForeignCode(
+            kind: try document.text(node["type"]) ?? "", algorithm: try document.text(info["algo"]),
+            digits: document.integer(info["digits"]), period: document.integer(info["period"]),
+            counter: document.integer(info["counter"]), issuer: try document.text(node["issuer"]) ?? "",
+            account: try document.text(node["name"]) ?? "")
+        // Aegis let MD5 be chosen once, and computes such codes with SHA-1.
+        if code.kind != "motp", code.algorithm == "MD5" { code.algorithm = "SHA1" }
+        let item = try ImportedItem(.oneTimeCode, path: [code.issuer, code.account], place: place)
+        try item.addCode(code, key: key)
+        // Without it, the key of Yandex or mOTP is of no use.
+        if let pin = try document.string(info["pin"]) { try item.add(.secret, "pin", pin) }
+        if let note = try document.string(node["note"]) { try item.addNotes(note) }
+        if node["favorite"]?.isTrue ?? false { item.favour() }
+        for group in node["groups"]?.elements ?? [] {
+            if let id = try document.text(group) { groups.add(id, to: item) }
+        }
+        // Before version 3 an entry has the name of its group itself.
+        if let group = try document.text(node["group"]) { item.addTag(group) }
+        for path in document.unread(in: node, except: meaninglessOfEntry) {
+            item.note(.leftOut, "the member \(path)")
+        }
+        try result.append(item)
     }
 
     private static func decrypt(
