@@ -1,21 +1,16 @@
-internal import SystemCalls
-
+#if os(Linux) && !canImport(Darwin)
 /// Starts a program in a session of its own, with the descriptors that are named and no other that this process must
 /// not give away, and with signals as a shell would give them.
-enum Spawn {
+package enum Spawn {
     /// - Parameters:
     ///   - descriptors: Its descriptors, and ours behind each; `/dev/null` for nil. In this order.
     ///   - closesRest: Whether it gets none but them, whatever a library left open.
     /// - Returns: The process, or the system's number of what went wrong.
-    static func start(
+    package static func start(
         _ program: String, _ arguments: [String], environment: [[UInt8]], descriptors: [(Int32, Int32?)],
         closesRest: Bool = false
     ) -> Result<Int32, SystemError> {
-        #if os(Linux) && !canImport(Darwin)
         var actions = unsafe posix_spawn_file_actions_t()
-        #else
-        var actions: posix_spawn_file_actions_t?
-        #endif
         unsafe posix_spawn_file_actions_init(&actions)
         defer { unsafe posix_spawn_file_actions_destroy(&actions) }
         for (number, source) in descriptors {
@@ -25,17 +20,12 @@ enum Spawn {
                 unsafe posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_RDWR, 0)
             }
         }
-        #if os(Linux) && !canImport(Darwin)
         var attributes = posix_spawnattr_t()
         let flags: Int32 = 0x80 | 0x08 | 0x04  // POSIX_SPAWN_SETSID, SETSIGMASK, SETSIGDEF
         let last = descriptors.map(\.0).max() ?? -1
         for stranger in closesRest ? openDescriptors() : [] where stranger > last {
             unsafe posix_spawn_file_actions_addclose(&actions, stranger)
         }
-        #else
-        var attributes: posix_spawnattr_t?
-        let flags = POSIX_SPAWN_SETSID | POSIX_SPAWN_CLOEXEC_DEFAULT | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF
-        #endif
         unsafe posix_spawnattr_init(&attributes)
         defer { unsafe posix_spawnattr_destroy(&attributes) }
         var none = sigset_t()
@@ -55,7 +45,7 @@ enum Spawn {
     }
 
     /// The descriptors of this process, with the one that lists them.
-    static func openDescriptors() -> [Int32] {
+    package static func openDescriptors() -> [Int32] {
         guard let folder = unsafe opendir("/proc/self/fd") else { return [] }
         defer { unsafe closedir(folder) }
         var found: [Int32] = []
@@ -69,7 +59,7 @@ enum Spawn {
     }
 
     /// The variables of this process, `NAME=value` each.
-    static func environment() -> [[UInt8]] {
+    package static func environment() -> [[UInt8]] {
         var variables: [[UInt8]] = []
         var next = unsafe environ
         while let variable = unsafe next.pointee {
@@ -79,3 +69,4 @@ enum Spawn {
         return variables
     }
 }
+#endif
