@@ -19,7 +19,7 @@ extension Options {
     static let withCode = Flag("otp", "Also ask for the key of one-time codes.")
     static let qrPicture = TextOption(
         "qr-image", "FILE", .file,
-        help: "Read the key of one-time codes from a picture of its QR code; - is standard input (needs zbarimg).")
+        help: "Read the key of one-time codes from a picture of its QR code (PNG or JPEG); - is standard input.")
     static let withNotes = Flag("notes", "Also ask for notes of any number of lines, last of all.")
     static let attach = ListOption("attach", "FILE", .file, help: "Also store this file in the entry; 1 MiB in all.")
     static let tag = ListOption("tag", "TAG", .tag, help: "A tag.", short: "t")

@@ -1,102 +1,62 @@
 internal import Holdfast
 internal import OneTimeCodes
 internal import QRCodes
+internal import QRReading
 internal import SecretMemory
 internal import SystemCalls
 internal import VaultFormat
 
-/// The key of one-time codes in a picture of its QR code, as services show it. The program `zbarimg` reads the picture;
-/// it gets it on its standard input, so that no name reaches it, and as one of a few kinds of pictures, so that it runs
-/// no other decoder.
+/// The key of one-time codes in a picture of its QR code, as services show it.
 enum QRPicture {
-    private static let program = "zbarimg"
-    /// Bytes of a picture: a screen of 8K without compression fits.
-    private static let limit = 128 << 20
-    /// How the kinds of pictures begin.
-    private static let kinds: [(beginning: [UInt8], name: String)] = [
-        ([0x89, 0x50, 0x4E, 0x47], "png"), ([0xFF, 0xD8, 0xFF], "jpeg"), ([0x47, 0x49, 0x46, 0x38], "gif"),
-        ([0x42, 0x4D], "bmp"), ([0x50, 0x34], "pnm"), ([0x50, 0x35], "pnm"), ([0x50, 0x36], "pnm"),
-    ]
-
     /// - Parameter path: The picture; `-` for standard input.
     /// - Returns: The `otpauth://` text.
     /// - Throws: A failure that says what is wrong with the picture, or what to install.
     static func code(in path: String) throws(CommandError) -> SecretBytes {
-        guard ChildProcess.isInstalled(program) else {
-            throw .failure(.program, "\(program) is not installed; it reads QR codes (package zbar-tools, zbar)")
-        }
         let shown = path == "-" ? "the picture" : Escaping.name(path)
         let picture = try read(path)
-        let kind: String? = picture.withBytes { bytes in
-            kinds.first { kind in
-                bytes.byteCount > kind.beginning.count
-                    && kind.beginning.indices.allSatisfy { bytes.byte(at: $0) == kind.beginning[$0] }
-            }?.name
-        }
-        guard let kind else {
-            throw CommandError(
-                .damaged, code: .notAPicture, "\(shown) is no picture that is read: PNG, JPEG, GIF, BMP or PNM")
-        }
-        let found = try scan(picture, kind)
-        let lines: [Range<Int>] = found.withBytes { bytes in QRPicture.lines(of: bytes) }
-        let codes = found.withBytes { bytes in
-            lines.filter { bytes.extracting($0).begins(with: ItemValue.oneTimeCodePrefix) }
-        }
+        let texts: QRTexts
+        do throws(QRReadingError) {
+            texts = try picture.withBytes { bytes throws(QRReadingError) in try QRReading.texts(in: bytes) }
+        } catch { throw CommandError(error, shown) }
+        return try OneTimeCode.text(of: code(texts, shown))
+    }
+
+    /// The only text of one-time codes.
+    private static func code(_ texts: borrowing QRTexts, _ shown: String) throws(CommandError) -> SecretBytes {
+        var codes: [Int] = []
+        for number in 0..<texts.count
+        where texts.withText(number, { $0.begins(with: ItemValue.oneTimeCodePrefix) }) { codes.append(number) }
         guard codes.count == 1, let code = codes.first else {
-            let what =
-                codes.isEmpty
-                ? lines.isEmpty ? "no QR code" : "no QR code of one-time codes" : "more than one such QR code"
+            let what = codes.isEmpty ? "no QR code of one-time codes" : "more than one such QR code"
             throw CommandError(.damaged, code: .noQRCode, "\(shown) has \(what)")
         }
-        let text: SecretBytes
-        do throws(SecretMemoryError) { text = try found.copy(code) } catch { throw CommandError(error) }
-        return try OneTimeCode.text(of: text)
+        do throws(SecretMemoryError) {
+            return try texts.withText(code) { text throws(SecretMemoryError) in try SecretBytes(copying: text) }
+        } catch { throw CommandError(error) }
     }
 
     private static func read(_ path: String) throws(CommandError) -> SecretBytes {
-        guard path != "-" else { return try ValueInput.rest(of: STDIN_FILENO, limit: limit) }
-        return try ImportedFile.read(path, limit: limit)
+        guard path != "-" else { return try ValueInput.rest(of: STDIN_FILENO, limit: QRLimits.file) }
+        return try ImportedFile.read(path, limit: QRLimits.file)
     }
+}
 
-    private static func scan(_ picture: borrowing SecretBytes, _ kind: String) throws(CommandError) -> SecretBytes {
-        let input = try Pipe()
-        let output = try Pipe()
-        defer { close(output.reading) }
-        var child: ChildProcess
-        do {
-            defer {
-                close(input.reading)
-                close(output.writing)
-            }
-            do throws(CommandError) {
-                child = try ChildProcess(
-                    [program, "--raw", "--quiet", "-Sdisable", "-Sqrcode.enable", "\(kind):-"], input: input.reading,
-                    output: output.writing)
-            } catch {
-                close(input.writing)
-                throw error
-            }
+extension CommandError {
+    /// - Parameter picture: What the picture is called.
+    fileprivate init(_ error: QRReadingError, _ picture: String) {
+        switch error {
+        case .notAnImage:
+            self.init(.damaged, code: .notAPicture, "\(picture) is no picture that is read: PNG or JPEG")
+        case .unreadable: self.init(.damaged, code: .notAPicture, "\(picture) cannot be read")
+        case .noCode: self.init(.damaged, code: .noQRCode, "\(picture) has no QR code")
+        case .tooLarge:
+            self.init(
+                .damaged, code: .tooLarge, "\(picture) has more than \(QRLimits.pixels / 1_000_000) million pixels")
+        case .missing(let library):
+            self = .failure(.program, "\(library.name) is not installed; QR codes are read with it")
+        case .unavailable: self = .failure(.program, "QR codes cannot be read here")
+        case .memory(let error): self.init(error)
         }
-        // One that ends early is told of by its code.
-        try? picture.withBytes { bytes throws(CommandError) in try Descriptors.write(bytes, to: input.writing) }
-        close(input.writing)
-        let found = try ValueInput.rest(of: output.reading)
-        // 4: no code in the picture.
-        guard let code = child.wait(), code == 0 || code == 4 else {
-            throw CommandError(.damaged, code: .notAPicture, "\(program) could not read the picture")
-        }
-        return found
-    }
-
-    private static func lines(of bytes: RawSpan) -> [Range<Int>] {
-        var lines: [Range<Int>] = []
-        var start = 0
-        for offset in 0...bytes.byteCount
-        where offset == bytes.byteCount || bytes.byte(at: offset) == UInt8(ascii: "\n") {
-            if offset > start { lines.append(start..<offset) }
-            start = offset + 1
-        }
-        return lines
     }
 }
 
