@@ -14,6 +14,8 @@ package struct ImportError: Error, Sendable, Hashable {
         case unsupported = "unsupportedImport"
         /// What each column of a table is has to be said.
         case unknownColumns = "unknownColumns"
+        /// An image has no QR code.
+        case noCode = "noQRCode"
         /// The password or the key file is not the right one, or the file was changed.
         case wrongPassword = "wrongImportPassword"
         /// A password is required.

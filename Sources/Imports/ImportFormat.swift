@@ -1,3 +1,4 @@
+internal import QRReading
 package import SecretMemory
 internal import VaultFormat
 
@@ -6,6 +7,7 @@ package enum ImportFormat: String, Sendable, Hashable, CaseIterable {
     case kdbx = "kdbx", keepassXML = "keepass-xml", bitwarden = "bitwarden", onePassword = "1pux"
     case aegis = "aegis", twoFAS = "2fas", oneTimeList = "otpauth", csv = "csv", pass = "pass", holdfast = "holdfast"
     case keyring = "gnome-keyring"
+    case qr = "qr"
 
     /// Whether it is what a program is asked for, and no file.
     package var isOfProgram: Bool { self == .keyring }
@@ -15,6 +17,7 @@ package enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         if bytes.byteCount >= 4, [0x03, 0xD9, 0xA2, 0x9A].elementsEqual((0..<4).map { bytes[$0] }) {
             return .kdbx
         }
+        if QRReading.isImage(bytes) { return .qr }
         if bytes.begins(with: "PK\u{3}\u{4}") { return .onePassword }
         var start = bytes.begins(with: "\u{FEFF}") ? 3 : 0
         while start < bytes.byteCount, [9, 10, 13, 32].contains(bytes[start]) { start += 1 }
@@ -52,6 +55,7 @@ package enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         case .oneTimeList: try OneTimeListImport.read(memory(bytes.copy()), options)
         case .holdfast: try HoldfastImport.read(memory(bytes.copy()), options)
         case .csv: try TableImport.read(memory(bytes.copy()), options)
+        case .qr: try QRImport.read(bytes, options)
         case .pass, .keyring: Imported()
         }
     }

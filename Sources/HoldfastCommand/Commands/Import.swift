@@ -209,7 +209,7 @@ extension CommandError {
         let exit: ExitCode =
             switch error.kind {
             case .wrongPassword: .refused
-            case .malformed, .unsupported, .tooLarge: .damaged
+            case .malformed, .unsupported, .tooLarge, .noCode: .damaged
             case .passwordNeeded, .unknownColumns: .usage
             case .outOfMemory, .unexpected: .failure
             }

@@ -55,6 +55,8 @@ package final class ImportModel {
         /// The columns of the table are not those of a program that is known; `holdfast import --column` says what they
         /// are.
         case unknownColumns
+        /// An image has no QR code.
+        case noCode
         /// The file, or something in it, is larger than is read.
         case tooLarge
         /// Anything else.
@@ -83,6 +85,19 @@ package final class ImportModel {
             let file = try ImportFile(path)
             return (file, try file.plan(nil, nil, store, collection))
         }
+    }
+
+    /// Bytes of an image whose QR codes are read.
+    package static let largestImage = ImportLimits.file
+
+    /// Reads an image that was copied, as ``open(_:into:)`` reads a file.
+    package func open(image: consuming SecretBytes, into collection: String = Vault.defaultCollection) async {
+        drop()
+        self.collection = collection
+        do throws(Failure) {
+            let file = try ImportFile(image)
+            await run { store in (file, try file.plan(nil, nil, store, collection)) }
+        } catch { step = .failed(error) }
     }
 
     /// Whether the file may need a key file, beside its password or in place of it.
@@ -184,10 +199,15 @@ final class ImportFile: Sendable {
     private let bytes: SecretBytes
     private let format: ImportFormat
 
-    init(_ path: String) throws {
-        bytes = try FileTransfer.content(of: path, limit: ImportLimits.file)
-        guard let format = bytes.withBytes(ImportFormat.detected) else { throw ImportModel.Failure.unknownFormat }
+    convenience init(_ path: String) throws {
+        try self.init(FileTransfer.content(of: path, limit: ImportLimits.file))
+    }
+
+    /// - Throws: `unknownFormat` for what no program is known to write.
+    init(_ bytes: consuming SecretBytes) throws(ImportModel.Failure) {
+        guard let format = bytes.withBytes(ImportFormat.detected) else { throw .unknownFormat }
         self.format = format
+        self.bytes = bytes
     }
 
     var takesKeyFile: Bool { format == .kdbx }
@@ -255,6 +275,7 @@ extension ImportModel.Failure {
                 case .tooLarge: .tooLarge
                 case .unsupported: .unsupported(error.what)
                 case .unknownColumns: .unknownColumns
+                case .noCode: .noCode
                 case .outOfMemory: .other(.outOfMemory)
                 case .unexpected: .other(.other(reason: error.reason))
                 }

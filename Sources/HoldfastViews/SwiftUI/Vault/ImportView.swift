@@ -118,6 +118,7 @@ public struct ImportView: View {
             Text("import.unsupported", bundle: .texts)
             Text(verbatim: what).font(.caption)
         case .unknownColumns: Text("import.unknownColumns", bundle: .texts)
+        case .noCode: Text("import.noCode", bundle: .texts)
         case .tooLarge: Text("import.tooLarge", bundle: .texts)
         case .other(let problem): Text(problem)
         }

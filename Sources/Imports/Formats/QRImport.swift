@@ -1,0 +1,58 @@
+internal import OneTimeCodes
+internal import QRReading
+package import SecretMemory
+internal import VaultFormat
+
+/// QR codes of one-time codes in a screenshot or a photo (PNG, JPEG).
+package enum QRImport {
+    /// - Parameter image: What is in the file.
+    /// - Throws: ``ImportError``: `tooLarge`, `unsupported` where a library is missing, `malformed` for an image that
+    ///   cannot be read or has no QR code.
+    package static func read(
+        _ image: borrowing SecretBytes, _ options: ImportOptions = ImportOptions()
+    ) throws(ImportError) -> Imported {
+        let texts: QRTexts
+        do throws(QRReadingError) {
+            texts = try image.withBytes { image throws(QRReadingError) in try QRReading.texts(in: image) }
+        } catch { throw ImportError(error) }
+        return try items(texts, options)
+    }
+
+    /// What the texts of an image are.
+    private static func items(
+        _ texts: borrowing QRTexts, _ options: ImportOptions
+    ) throws(ImportError) -> Imported {
+        var result = Imported(options)
+        for number in 0..<texts.count {
+            try texts.withText(number) { text throws(ImportError) in
+                try add(text, "QR code \(number + 1)", to: &result)
+            }
+        }
+        return result
+    }
+
+    private static func add(_ text: RawSpan, _ place: String, to result: inout Imported) throws(ImportError) {
+        let code: OneTimeCode
+        do throws(OneTimeCodeError) { code = try OneTimeCode(parsing: text) } catch {
+            return result.note(.leftOut, "a QR code that is no one-time code", place: place)
+        }
+        let item = try ImportedItem(.oneTimeCode, path: [code.issuer, code.account], place: place)
+        try item.addCode("code", memory(SecretBytes(copying: text)))
+        try result.append(item)
+    }
+}
+
+extension ImportError {
+    init(_ error: QRReadingError) {
+        switch error {
+        case .notAnImage: self = .malformed("", "this is neither a PNG nor a JPEG image")
+        case .unreadable: self = .malformed("", "the image cannot be read")
+        case .noCode: self.init(.noCode, "", "there is no QR code in the image")
+        case .tooLarge:
+            self.init(.tooLarge, "", "an image has at most \(QRLimits.pixels / 1_000_000) million pixels")
+        case .missing(let library): self.init(.unsupported, "", "\(library.name), which is not installed")
+        case .unavailable: self.init(.unsupported, "", "images, which this program does not read here")
+        case .memory(let error): self.init(error)
+        }
+    }
+}
