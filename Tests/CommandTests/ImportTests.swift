@@ -196,46 +196,6 @@ import Testing
         #expect((again["added"] as? [Any])?.isEmpty ?? false, "\(again)")
     }
 
-    @Test func `the folder of pass is decrypted with gpg`() throws {
-        let sandbox = try Sandbox(prepared: true)
-        let home = NSTemporaryDirectory() + "hfgpg-\(UUID().uuidString.prefix(8))"
-        try FileManager.default.createDirectory(
-            atPath: home, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        defer {
-            _ = try? sandbox.run(
-                "/usr/bin/gpgconf", raw: ["--kill", "all"].map { Array($0.utf8) }, environment: ["GNUPGHOME": home])
-            try? FileManager.default.removeItem(atPath: home)
-        }
-        let variables = ["GNUPGHOME": home]
-        let made = try sandbox.run(
-            "/usr/bin/gpg",
-            raw: ["--batch", "--passphrase", "", "--quick-gen-key", "ada@example", "default", "default"].map {
-                Array($0.utf8)
-            },
-            environment: variables)
-        try #require(made.code == 0, "\(made.errors)")
-        try FileManager.default.createDirectory(atPath: sandbox.path + "/store/web", withIntermediateDirectories: true)
-        _ = try sandbox.file("ada@example\n".utf8, "store/.gpg-id")
-        try FileManager.default.createSymbolicLink(
-            atPath: sandbox.path + "/store/web/alias.gpg", withDestinationPath: "mail.gpg")
-        let sealed = try sandbox.run(
-            "/usr/bin/gpg",
-            raw: [
-                "--batch", "--trust-model=always", "-r", "ada@example", "-o", sandbox.path + "/store/web/mail.gpg",
-                "-e",
-            ].map { Array($0.utf8) },
-            input: .file(sandbox.file("s3cret\nlogin: ada\n".utf8)), environment: variables)
-        try #require(sealed.code == 0, "\(sealed.errors)")
-        let done = try sandbox.run(
-            "import", sandbox.path + "/store", passcode: Prepared.passcode, environment: variables)
-        #expect(done.code == 8 && done.errors.contains("web/alias.gpg: a link"), "\(done.errors)")
-        #expect(try sandbox.run("show", "web/mail", "-f", "username", passcode: Prepared.passcode).text == "ada")
-        _ = try sandbox.file("no gpg".utf8, "store/broken.gpg")
-        #expect(
-            try sandbox.run("import", sandbox.path + "/store", passcode: Prepared.passcode, environment: variables).code
-                == 1)
-    }
-
     @Test func `a folder that is no store of pass is refused before gpg sees anything of it`() throws {
         let sandbox = try Sandbox(prepared: true)
         for folder in ["bin", "store/web", "linked"] {

@@ -112,7 +112,7 @@ private func read(_ arguments: Arguments) throws(CommandError) -> (Imported, isP
     }
     if status.st_mode & S_IFMT == S_IFDIR {
         guard named ?? .pass == .pass else { throw .usage("\(Escaping.name(path)) is a folder; only pass has one") }
-        return (try PassStore.read(path), false)
+        return (try PassStore.read(path, ImportOptions(skipsFaulty: arguments[Options.skipFaulty])), false)
     }
     let bytes = try ImportedFile.read(path, limit: ImportLimits.file)
     guard let format = named ?? bytes.withBytes(ImportFormat.detected), format != .pass else {

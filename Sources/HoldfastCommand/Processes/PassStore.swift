@@ -3,34 +3,48 @@ internal import Imports
 internal import SecretMemory
 internal import SystemCalls
 
-/// The folder of `pass`: each entry is a file that gpg decrypts, with the user's own agent and keys.
-enum PassStore {
+/// The folder of `pass` or gopass: each entry is a file that gpg decrypts, with the user's own agent and keys.
+struct PassStore {
     private static let deepest = 32
 
     /// The mark of such a folder: whose keys its entries are for. Without it gpg is given nothing.
     private static let mark = ".gpg-id"
 
-    /// - Throws: A usage error for a folder that is no store, before gpg is looked for.
-    static func read(_ root: String) throws(CommandError) -> Imported {
+    private let root: String
+    private var imported: Imported
+    private var paths: [[String]] = []
+
+    /// - Throws: A usage error for a folder that is no store, before gpg is looked for; an error for an entry that
+    ///   cannot be decrypted or read, unless such entries are left out.
+    static func read(_ root: String, _ options: ImportOptions) throws(CommandError) -> Imported {
         guard kind(root + "/" + mark) == S_IFREG else {
             throw .usage("\(Escaping.name(root)) is no folder of pass: it has no file \(mark); nothing was imported")
         }
         guard ChildProcess.isInstalled("gpg") else { throw .failure(.program, "gpg is not installed; pass needs it") }
-        var imported = Imported()
-        let paths = try entries(root, [], 0, &imported)
-        guard !paths.isEmpty else {
+        var store = PassStore(root: root, imported: Imported(options))
+        try store.find([])
+        guard !store.paths.isEmpty else {
             throw CommandError(.notFound, code: .noFile, "there is no entry of pass in \(Escaping.name(root))")
         }
         try Progress.show("Decrypting") { progress throws(CommandError) in
-            for (done, path) in paths.enumerated() {
-                let text = try decrypt(root + "/" + path.joined(separator: "/") + ".gpg")
-                do throws(ImportError) { try PassImport.read(path, text, into: &imported) } catch {
-                    throw CommandError(error)
-                }
-                progress.update(done + 1, of: paths.count)
+            for (done, path) in store.paths.enumerated() {
+                try store.read(path)
+                progress.update(done + 1, of: store.paths.count)
             }
         }
-        return imported
+        return store.imported
+    }
+
+    private mutating func read(_ path: [String]) throws(CommandError) {
+        let text = try PassStore.decrypt(place(path) + ".gpg")
+        do throws(ImportError) {
+            do throws(ImportError) {
+                switch text {
+                case .some(let text): try PassImport.read(path, text, into: &imported)
+                case .none: throw ImportError(.malformed, "", "gpg cannot decrypt it")
+                }
+            } catch { try imported.leaveOut(error, entry: path.joined(separator: "/"), place: "") }
+        } catch { throw CommandError(error) }
     }
 
     /// What is at a path, by the bits of its mode; nil for nothing. A link is not followed.
@@ -39,25 +53,53 @@ enum PassStore {
         return unsafe lstat(path, &status) == 0 ? status.st_mode & S_IFMT : nil
     }
 
-    /// Paths of the entries without `.gpg`; links are not followed, and noted.
-    private static func entries(
-        _ root: String, _ path: [String], _ depth: Int, _ imported: inout Imported
-    ) throws(CommandError) -> [[String]] {
-        guard depth < deepest else { throw .failure(.tooLarge, "the folders are too deep in each other") }
-        var found: [[String]] = []
-        for name in Folder.names(([root] + path).joined(separator: "/")).sorted() where !name.hasPrefix(".") {
-            switch kind(([root] + path + [name]).joined(separator: "/")) {
-            case S_IFDIR: found += try entries(root, path + [name], depth + 1, &imported)
-            case S_IFLNK: imported.note(.leftOut, "a link, which is not followed", entry: (path + [name]).joined(separator: "/"))
-            case S_IFREG where name.hasSuffix(".gpg"): found.append(path + [String(name.dropLast(4))])
-            default: continue
-            }
-            guard found.count <= ImportLimits.items else { throw .failure(.tooLarge, "there are too many entries") }
+    private func place(_ path: [String]) -> String { ([root] + path).joined(separator: "/") }
+
+    /// Finds the entries in a folder and below. Names that begin with a full stop are those programs' own.
+    private mutating func find(_ path: [String]) throws(CommandError) {
+        guard path.count < PassStore.deepest else {
+            throw .failure(.tooLarge, "the folders are too deep in each other")
         }
-        return found
+        let folder = place(path)
+        guard unsafe access(folder, R_OK | X_OK) == 0 else {
+            throw .failure(.input, "\(Escaping.name(folder)): \(SystemError.last)")
+        }
+        for name in Folder.names(folder).sorted() where !name.hasPrefix(".") {
+            let isEntry = name.hasSuffix(".gpg")
+            let entry = path + [isEntry ? String(name.dropLast(4)) : name]
+            switch PassStore.kind(folder + "/" + name) {
+            case S_IFDIR: try find(path + [name])
+            case S_IFLNK: noteLink(path + [name], entry)
+            case S_IFREG where isEntry: paths.append(entry)
+            default: imported.note(.leftOut, "a file that is no entry of pass", entry: entry.joined(separator: "/"))
+            }
+            guard paths.count <= ImportLimits.items else { throw .failure(.tooLarge, "there are too many entries") }
+        }
     }
 
-    private static func decrypt(_ path: String) throws(CommandError) -> SecretBytes {
+    /// A link within the store is another name of something that is imported; what is elsewhere is not read.
+    private mutating func noteLink(_ path: [String], _ entry: [String]) {
+        let store = PassStore.real(root)
+        let target = PassStore.real(place(path))
+        var shown = ""
+        if let store, let target, target.hasPrefix(store + "/") {
+            shown = String(target.dropFirst(store.count + 1))
+            if shown.hasSuffix(".gpg") { shown.removeLast(4) }
+        }
+        imported.note(
+            .leftOut, shown.isEmpty ? "a link to what is not in the store" : "another name of what is imported",
+            entry: entry.joined(separator: "/"), place: Escaping.name(shown))
+    }
+
+    /// Where a path leads, all links followed; nil where it leads nowhere.
+    private static func real(_ path: String) -> String? {
+        guard let resolved = unsafe realpath(path, nil) else { return nil }
+        defer { unsafe free(resolved) }
+        return unsafe String(validatingCString: resolved)
+    }
+
+    /// - Returns: Nil where gpg fails; it says why itself.
+    private static func decrypt(_ path: String) throws(CommandError) -> SecretBytes? {
         let pipe = try Pipe()
         var isOpen = true
         defer {
@@ -70,9 +112,7 @@ enum PassStore {
         close(pipe.writing)
         isOpen = false
         let text = try ValueInput.rest(of: pipe.reading)
-        guard gpg.wait() == 0 else {
-            throw .failure(.program, "gpg cannot decrypt \(Escaping.name(path)); nothing was imported")
-        }
+        guard gpg.wait() == 0 else { return nil }
         return text
     }
 }
