@@ -13,7 +13,7 @@ import VaultFormat
     /// KeePassXC's command; `scripts/bootstrap --test` installs it.
     private static let cli = "/usr/bin/keepassxc-cli"
 
-    private func run(_ words: [String], input: String) throws -> (code: Int32, output: String) {
+    func run(_ words: [String], input: String) throws -> (code: Int32, output: String) {
         let scratch = try ScratchFolder("keepassxc")
         let process = Process()
         process.executableURL = URL(fileURLWithPath: KDBXTests.cli)
@@ -31,7 +31,7 @@ import VaultFormat
         return (process.terminationStatus, String(decoding: output, as: UTF8.self))
     }
 
-    private func export(_ change: (inout KDBXExport.Settings) -> Void) throws -> SecretBytes {
+    func export(_ change: (inout KDBXExport.Settings) -> Void) throws -> SecretBytes {
         var settings = KDBXExport.Settings()
         settings.memoryKiB = 1 << 10
         change(&settings)
