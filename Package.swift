@@ -30,7 +30,7 @@ let linuxLibraryNames = [
     "CSecret", "CPAM", "CSystemd",
     "CZlib",
     "CSQLite",
-    "CCurl", "CQREncode",
+    "CCurl", "CQREncode", "CQRDecode",
     "CMicrohttpd",
     "CPQ", "CHiredis",
 ]
@@ -322,11 +322,13 @@ let package = Package(
             ]),
         library("AgentMessages", ["VaultFormat"]),
         library("Gzip", ["SecretMemory"], c: ["CZlib"]),
+        // Reads QR codes of images, in a process of its own.
+        library("QRReading", ["SecretMemory", "SystemCalls"], c: ["CQRDecode"]),
         // Reads what other password managers write.
         library(
             "Imports",
             [
-                "Items", "OneTimeCodes", "Gzip", "VaultCore", "VaultStorage", "VaultFormat",
+                "Items", "OneTimeCodes", "Gzip", "QRReading", "VaultCore", "VaultStorage", "VaultFormat",
                 "Cryptography",
                 "SecretMemory",
                 "SystemCalls",
@@ -334,7 +336,8 @@ let package = Package(
         tests(
             "ImportsTests",
             [
-                "Imports", "Gzip", "Items", "OneTimeCodes", "VaultCore", "VaultHeader", "VaultStorage", "VaultFormat",
+                "Imports", "Gzip", "QRReading", "Items", "OneTimeCodes", "VaultCore", "VaultHeader", "VaultStorage",
+                "VaultFormat",
                 "Cryptography",
                 "SecretMemory", "SystemCalls",
             ]),
@@ -374,7 +377,7 @@ let package = Package(
                 "CommandLineArguments",
                 "HoldfastDoctor", "HoldfastAgent", "AgentMessages", "ProgramProtocols", "ProgramAccess", "BetterAuth",
                 "BetterAuthVerification", "BetterAuthTransport",
-                "BetterAuthMessages", "QRCodes", "WipingHeap", "Imports", "SystemCalls",
+                "BetterAuthMessages", "QRCodes", "QRReading", "WipingHeap", "Imports", "SystemCalls",
             ]).map { .byName(name: $0) },
             swiftSettings: settings),
         // The program `holdfast`: its first lines alone, so that the tour takes what it needs of the command.
@@ -441,7 +444,7 @@ let package = Package(
             "CommandTests",
             [
                 "HoldfastCommand", "HoldfastProgram", "HoldfastTour", "CommandLineArguments", "HoldfastAgent",
-                "AgentMessages", "RealParts", "MemorySearch",
+                "AgentMessages", "QRCodes", "QRReading", "RealParts", "MemorySearch",
                 "BetterAuth",
                 "BetterAuthVerification", "BetterAuthServer",
                 "BetterAuthMessages",
@@ -480,7 +483,7 @@ if Context.environment["HOLDFAST_GTK"] != nil {
             path: "Apps/Linux/Sources/GtkKit", swiftSettings: desktopSettings),
         .executableTarget(
             name: "HoldfastDesktop",
-            dependencies: (["GtkKit", "CAdw", "HoldfastUI"] + exported).map { .byName(name: $0) },
+            dependencies: (["GtkKit", "CAdw", "HoldfastUI", "QRReading"] + exported).map { .byName(name: $0) },
             path: "Apps/Linux/Sources/HoldfastDesktop",
             resources: interfaces.map { .embedInCode("Resources/\($0).ui") } + [.embedInCode("Resources/style.css")],
             swiftSettings: desktopSettings),
@@ -525,7 +528,7 @@ let appleTargets: Set<String> = [
     "SystemCalls", "SecretMemory", "Cryptography", "OneTimeCodes", "VaultFormat", "DeviceOwner",
     "KeyStores", "VaultStorage", "VaultLog", "VaultHeader", "VaultWipe", "VaultFolders", "OpenStorage",
     "VaultCore", "Items",
-    "Gzip", "Imports",
+    "Gzip", "QRReading", "Imports",
     "AppLockCore",
     "BetterAuthMessages", "BetterAuthVerification", "BetterAuth", "BetterAuthTransport",
     "BetterAuthServer", "Holdfast",

@@ -1,6 +1,7 @@
 // Files of other password managers, which may come from anybody. Built by scripts/fuzz; the parser is in FUZZ_PARSER.
 import Foundation
 import Items
+import QRReading
 import SecretMemory
 
 @testable import Imports
@@ -58,9 +59,14 @@ private func read(_ file: consuming SecretBytes) throws(ImportError) -> Imported
         // What a database's content is packed in.
         let expanded = try file.withBytes { bytes throws(ImportError) in try GzipFile.expand(bytes) }
         return try KeePassTree.read(export: expanded.bytes())
+    case "qr":
+        // What the process that decodes an image answers: the decoders themselves are other libraries.
+        guard let texts = try? QRTexts(reply: file) else { return Imported() }
+        for number in 0..<texts.count where texts.withText(number, { $0.byteCount == 0 }) {
+            fatalError("an empty text")
+        }
+        return Imported()
     default:
-        fatalError(
-            "FUZZ_PARSER: bitwarden, aegis, 2fas, otpauth, csv, columns, xml, kdbx, key-file, holdfast, 1pux, pass or gzip"
-        )
+        fatalError("FUZZ_PARSER: see scripts/fuzz")
     }
 }

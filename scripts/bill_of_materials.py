@@ -32,6 +32,8 @@ SPDX = {
     "curl": "curl",
     "public domain": "blessing",
     "PostgreSQL": "PostgreSQL",
+    "libpng-2.0": "libpng-2.0",
+    "IJG and BSD-3-Clause": "IJG AND BSD-3-Clause",
     "Apache-2.0 with the Runtime Library Exception": "Apache-2.0 WITH Swift-exception",
 }
 

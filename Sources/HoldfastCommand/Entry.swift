@@ -1,5 +1,6 @@
 internal import CommandLineArguments
 internal import Holdfast
+internal import QRReading
 internal import SystemCalls
 
 /// From the command line to an exit code.
@@ -8,7 +9,7 @@ package enum Entry {
     /// - Returns: Its exit code.
     package static func start() -> Int32 {
         prepare()
-        return run().rawValue
+        return QRReading.serve() ?? run().rawValue
     }
 
     /// What a program does before it opens a file.

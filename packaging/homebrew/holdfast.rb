@@ -23,6 +23,7 @@ class Holdfast < Formula
   depends_on "sqlite"
   depends_on "systemd"
   depends_on "tpm2-tss"
+  depends_on "zbar" => :recommended
   depends_on "zlib"
 
   def install

@@ -10,7 +10,9 @@
 , curl
 , hiredis
 , libargon2
+, libjpeg
 , libmicrohttpd
+, libpng
 , libsodium
 , linux-pam
 , lmdb
@@ -20,6 +22,7 @@
 , sqlite
 , systemd
 , tpm2-tss
+, zbar
 , zlib
 }:
 
@@ -59,12 +62,12 @@ stdenv.mkDerivation rec {
     runHook postBuild
   '';
 
-  # Curl, PAM, libsystemd and libqrencode are looked for by name when they are first needed.
+  # Curl, PAM, libsystemd, libqrencode and what reads images are looked for by name when they are first needed.
   installPhase = ''
     runHook preInstall
     make install PREFIX=$out
     for program in $out/bin/holdfast $out/bin/holdfast-server; do
-      patchelf --add-rpath ${lib.makeLibraryPath [ curl linux-pam systemd qrencode tpm2-tss ]} $program
+      patchelf --add-rpath ${lib.makeLibraryPath [ curl libjpeg libpng linux-pam systemd qrencode tpm2-tss zbar ]} $program
     done
     runHook postInstall
   '';

@@ -42,10 +42,12 @@ final class ImportForm {
         password.onEntryActivate { [unowned self] in advance() }
     }
 
-    /// Begins with a file.
-    /// - Parameter choose: Asks for a key file.
+    /// Begins with a file or an image.
+    /// - Parameters:
+    ///   - open: Has the model read it.
+    ///   - choose: Asks for a key file.
     func prepare(
-        _ model: ImportModel, _ path: String, into collection: String,
+        _ model: ImportModel, _ open: @escaping (ImportModel) async -> Void,
         choosing choose: @escaping (@escaping (String) -> Void) -> Void
     ) {
         clear()
@@ -54,7 +56,7 @@ final class ImportForm {
         bind(self, { [weak model] in model?.step ?? .none }) { [unowned self, weak model] step in
             if let model, self.model === model { show(step) }
         }
-        Task { await model.open(path, into: collection) }
+        Task { await open(model) }
     }
 
     /// Nothing of the file stays.
@@ -158,6 +160,7 @@ final class ImportForm {
         switch failure {
         case .unknownFormat:
             tr("This is no file of KeePass, Bitwarden, 1Password, Aegis or a browser. holdfast import knows more.")
+        case .noCode: tr("There is no QR code in the image.")
         case .damaged(let place):
             place.isEmpty ? tr("The file is damaged.") : tr("The file is damaged (%s).", place)
         case .unsupported(let what): tr("The file needs something that is not known here: %s.", what)

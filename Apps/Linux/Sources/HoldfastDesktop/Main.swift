@@ -1,6 +1,7 @@
 import CAdw
 import GtkKit
 import Holdfast
+import QRReading
 
 /// The desktop app of Holdfast.
 @main
@@ -8,6 +9,7 @@ enum Main {
     // Not `async`: on Linux an async entry point gives the main thread away.
     static func main() {
         ProcessHardening.apply()
+        if let code = QRReading.serve() { _exit(code) }
         guard let place = Place() else { exit(64) }
         Translation.load(from: place.translations)
         guard !place.isAsking else { exit(ask(place)) }

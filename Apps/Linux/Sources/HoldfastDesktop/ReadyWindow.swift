@@ -134,13 +134,17 @@ final class ReadyWindow {
             pages.page = "vault"
             vault?.importFile()
         }
+        let image = app.action("import-image") { [unowned self] in
+            pages.page = "vault"
+            vault?.importImage()
+        }
         let copies: [(String, String, DetailPage.Copied)] = [
             ("copy-password", "c", .password), ("copy-username", "b", .username), ("copy-code", "t", .code),
         ]
         let copying = copies.map { name, key, what in
             app.action(name, keys: ["<Control><Shift>\(key)"]) { [unowned self] in vault?.copy(what) }
         }
-        actions = copying + [lock, new, file, find, importing]
+        actions = copying + [lock, new, file, find, importing, image]
         for (index, name) in ["vault", "identity", "log", "doctor", "settings"].enumerated() {
             actions.append(
                 app.action("page-\(name)", keys: ["<Alt>\(index + 1)"]) { [unowned self] in pages.page = name })

@@ -140,10 +140,10 @@ final class Sheets {
     func showKinds() { show("kinds", kinds.root, kinds.first) {} }
     /// Imports a file: nothing is stored before its user has seen what would be.
     func showImport(
-        _ model: ImportModel, _ path: String, into collection: String,
+        _ model: ImportModel, _ open: @escaping (ImportModel) async -> Void,
         choosing choose: @escaping (@escaping (String) -> Void) -> Void
     ) {
-        importing.prepare(model, path, into: collection, choosing: choose)
+        importing.prepare(model, open, choosing: choose)
         show("import", importing.root, importing.cancel) {}
     }
 

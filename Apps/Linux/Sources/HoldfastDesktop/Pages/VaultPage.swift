@@ -164,8 +164,34 @@ final class VaultPage {
     }
 
     private func importFile(_ path: String) {
-        parts.sheets.showImport(model.importer(), path, into: model.collection ?? Vault.defaultCollection) {
-            [unowned parts] chosen in parts.chooseFile(tr("Choose a Key File"), chosen)
+        showImport(model.importer()) { await $0.open(path, into: $1) }
+    }
+
+    /// Imports the codes of a screenshot that was copied.
+    func importImage() {
+        parts.clipboard.readImage(limit: ImportModel.largestImage) { [weak self] image in
+            guard let self, !parts.models.lock.isLocked, !parts.sheets.isUp else { return }
+            guard let image else { return parts.toast(tr("No image is on the clipboard.")) }
+            let carried = SecretCarrier(image)
+            showImport(model.importer()) { await $0.open(image: carried.take(), into: $1) }
+        }
+    }
+
+    private func showImport(_ importer: ImportModel, _ open: @escaping (ImportModel, String) async -> Void) {
+        let collection = model.collection ?? Vault.defaultCollection
+        parts.sheets.showImport(importer, { await open($0, collection) }) { [unowned parts] chosen in
+            parts.chooseFile(tr("Choose a Key File"), chosen)
+        }
+    }
+
+    /// Imports the codes of a picture, or stores it where it has none.
+    private func importOrAdd(_ path: String) {
+        let importer = model.importer()
+        Task {
+            await importer.open(path, into: model.collection ?? Vault.defaultCollection)
+            guard !parts.models.lock.isLocked, !parts.sheets.isUp else { return importer.drop() }
+            if case .failed = importer.step { return addFile(path) }
+            showImport(importer) { _, _ in }
         }
     }
 
@@ -178,8 +204,11 @@ final class VaultPage {
             return false
         }
         if let detail { return detail.attach(path) }
-        if VaultPage.exports.contains(where: { path.lowercased().hasSuffix($0) }) {
+        let name = path.lowercased()
+        if VaultPage.exports.contains(where: name.hasSuffix) {
             importFile(path)
+        } else if VaultPage.pictures.contains(where: name.hasSuffix) {
+            importOrAdd(path)
         } else {
             addFile(path)
         }
@@ -188,6 +217,8 @@ final class VaultPage {
 
     /// How names of other password managers' files end; a table or a JSON file may be anything.
     private static let exports = [".kdbx", ".1pux"]
+    /// How names of pictures end that may have QR codes.
+    private static let pictures = [".png", ".jpg", ".jpeg"]
 
     func closeDetail() {
         guard let detail else { return }
