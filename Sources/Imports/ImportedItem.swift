@@ -123,7 +123,9 @@ extension ImportedItem {
     ) throws(ImportError) {
         guard value.byteCount > 0 || keepsEmpty else { return }
         // An invalid text is kept, as a secret; a label is made one that an item can have.
-        let kind = ItemValue.isValid(value, kind) ? kind : .secret
+        let isValid = ItemValue.isValid(value, kind)
+        if !isValid { note(.changed, "a value that is not of the kind of its field, which is a secret now") }
+        let kind = isValid ? kind : .secret
         do throws(VaultError) { try item.add(kind, self.label(label), bytes: value) } catch {
             throw ImportError(error, place)
         }
@@ -194,9 +196,13 @@ extension ImportedItem {
     }
 
     func addEarlier(_ kind: FieldKind, _ label: String, bytes value: RawSpan, replaced: Int64?) throws(ImportError) {
+        guard value.byteCount > 0 else { return }
+        let count = item.history.count
         do throws(VaultError) {
             try item.addEarlier(kind, self.label(label), bytes: value, replaced: replaced ?? item.created)
         } catch { throw ImportError(error, place) }
+        // The oldest go first.
+        if item.history.count <= count { note(.leftOut, "earlier values for which an entry has no room") }
     }
 
     /// Puts a text below the notes that are there.
