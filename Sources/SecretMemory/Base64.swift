@@ -31,6 +31,15 @@ package enum Base64 {
         try spell(bytes) { digit throws(SecretMemoryError) in try buffer.append(digit) }
     }
 
+    /// Appends the text of bytes in lines of 64 digits, as PEM files have them (RFC 7468, section 2).
+    /// - Throws: As ``SecretBuffer/append(_:)``.
+    package static func appendLines(_ bytes: RawSpan, to buffer: inout SecretBuffer) throws(SecretMemoryError) {
+        for start in stride(from: 0, to: bytes.byteCount, by: 48) {
+            try append(bytes.extracting(start..<min(start + 48, bytes.byteCount)), to: &buffer)
+            try buffer.append(UInt8(ascii: "\n"))
+        }
+    }
+
     /// The text of bytes that are no secret.
     package static func text(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []

@@ -86,9 +86,6 @@ package struct SSHIdentities: Sendable {
         }
     }
 
-    static let begin: StaticString = "-----BEGIN OPENSSH PRIVATE KEY-----",
-        end: StaticString = "-----END OPENSSH PRIVATE KEY-----"
-
     /// Reads `-----BEGIN OPENSSH PRIVATE KEY-----`.
     /// - Throws: `invalidItem` for another text, for a key with a passphrase, and for a kind that is not kept.
     package static func key(parsing text: RawSpan, comment: String? = nil) throws(VaultError) -> SSHKey {
@@ -127,8 +124,8 @@ package struct SSHIdentities: Sendable {
 
     /// What is between the first and the last line.
     private static func body(_ text: RawSpan) -> Range<Int>? {
-        guard let begin = find(Self.begin, text, from: 0),
-            let end = find(Self.end, text, from: begin.upperBound)
+        guard let begin = find(SSHPrivateFrame.begin, text, from: 0),
+            let end = find(SSHPrivateFrame.end, text, from: begin.upperBound)
         else { return nil }
         return begin.upperBound..<end.lowerBound
     }

@@ -21,42 +21,19 @@ extension SSHIdentities {
     }
 
     private static func text(_ seed: borrowing SecretBytes, _ point: [UInt8]) throws(CryptographyError) -> SecretBytes {
-        var front = SSHWriter()
-        for word in ["none", "none", ""] { front.string(word) }
-        front.number(1)
-        front.string(SSHKeyKind.ed25519.blob(point))
-        var section = SSHWriter()
-        // Two equal numbers that show whether a passphrase was right: here there is none.
-        for _ in 0..<2 { section.number(0) }
-        section.string(SSHKeyKind.ed25519.rawValue)
-        section.string(point)
-        section.number(UInt32(2 * SSHKeyKind.secretSize))
-        var rest = SSHWriter()
-        rest.string("")
-        let size = section.bytes.count + 2 * SSHKeyKind.secretSize + rest.bytes.count
-        for number in 0..<(8 - size % 8) % 8 { rest.byte(UInt8(number + 1)) }
-        front.number(UInt32(section.bytes.count + 2 * SSHKeyKind.secretSize + rest.bytes.count))
+        let frame = seed.withBytes { SSHPrivateFrame(.ed25519, point: point, secret: $0) }
         do throws(SecretMemoryError) {
             var file = SecretBuffer()
-            try unsafe file.append((Array("openssh-key-v1\0".utf8) + front.bytes + section.bytes).span.bytes)
+            try unsafe file.append(frame.front.span.bytes)
             try seed.withBytes { seed throws(SecretMemoryError) in try file.append(seed) }
-            try unsafe file.append((point + rest.bytes).span.bytes)
+            try unsafe file.append(frame.back.span.bytes)
             var text = SecretBuffer()
-            try text.append("\(begin)\n")
-            try file.withBytes { file throws(SecretMemoryError) in
-                for start in stride(from: 0, to: file.byteCount, by: lineBytes) {
-                    let end = min(start + lineBytes, file.byteCount)
-                    try Base64.append(file.extracting(start..<end), to: &text)
-                    try text.append("\n")
-                }
-            }
-            try text.append("\(end)\n")
+            try text.append("\(SSHPrivateFrame.begin)\n")
+            try file.withBytes { file throws(SecretMemoryError) in try Base64.appendLines(file, to: &text) }
+            try text.append("\(SSHPrivateFrame.end)\n")
             return try text.bytes()
         } catch { throw CryptographyError.memory(error) }
     }
-
-    /// Bytes in a line of the text.
-    private static let lineBytes = 48
 
     /// An item with a key that this machine's TPM has made.
     /// - Throws: `hardwareUnavailable` where there is no TPM, and what it answers; `outOfMemory`.
