@@ -3,8 +3,8 @@ internal import VaultFormat
 
 /// A JSON text (RFC 8259) in locked memory, and where its values are. No value becomes a `String` but keys.
 ///
-/// Strict: UTF-8, no key twice in an object, limits on size, depth and what its values take. A byte order mark is passed
-/// over. It remembers which values were read, so that what nobody read can be listed (``unread(in:except:)``).
+/// Strict: UTF-8, no key twice in an object, limits on size, depth and what its values take. A byte order mark is
+/// passed over. It remembers which values were read, so that what nobody read can be listed (``unread(in:except:)``).
 package struct JSONDocument: ~Copyable {
     private let bytes: SecretBytes
     package let root: JSONNode
@@ -50,12 +50,52 @@ package struct JSONDocument: ~Copyable {
     func unread(in node: JSONNode, except meaningless: Set<String>) -> [String] {
         var found: [String] = []
         var known: Set<String> = []
-        bytes.withBytes { bytes in
-            node.visitUnread("", meaningless, bytes) { path in
-                if known.insert(path).inserted { found.append(path) }
-            }
+        visitUnread(in: node, except: meaningless) { path, _ in
+            guard found.count <= JSONDocument.mostUnread, known.insert(path).inserted else { return }
+            found.append(found.count < JSONDocument.mostUnread ? path : "(this and what follows is not listed)")
         }
         return found
+    }
+
+    /// Paths that are listed of a node.
+    private static let mostUnread = 1000
+
+    private func visitUnread(in node: JSONNode, except meaningless: Set<String>, _ visit: (String, JSONNode) -> Void) {
+        bytes.withBytes { bytes in node.visitUnread("", meaningless, bytes, visit) }
+    }
+
+    /// A time as other programs write it. One that is not understood is noted with its entry.
+    func time(_ node: JSONNode?, of item: ImportedItem?) throws(ImportError) -> Int64? {
+        guard let text = try text(node), !text.isEmpty else { return nil }
+        let time = ForeignTime.milliseconds(text)
+        if time == nil { item?.note(.leftOut, "a time that is not understood") }
+        return time
+    }
+
+    /// Notes the values of an entry that nobody read (``unread(in:except:)``).
+    func noteUnread(in node: JSONNode, of item: ImportedItem, except meaningless: Set<String>) {
+        for path in unread(in: node, except: meaningless) { item.note(.leftOut, "the member \(path)") }
+    }
+
+    /// Adds the values that nobody read to an entry of a kind that is not known, as secrets that are called by the keys
+    /// on the way to them.
+    func addUnread(in node: JSONNode, to item: ImportedItem, except meaningless: Set<String>) throws(ImportError) {
+        var found: [(String, JSONNode)] = []
+        visitUnread(in: node, except: meaningless) { path, node in
+            // With one more the item is refused.
+            if found.count <= ItemLimits.fields { found.append((path, node)) }
+        }
+        for (path, node) in found {
+            switch node.value {
+            case .number(let range):
+                try bytes.withBytes { bytes throws(ImportError) in
+                    try item.add(.secret, path, bytes: bytes.extracting(range))
+                }
+            case .boolean(let value): try item.add(.secret, path, text: "\(value)")
+            default: if let value = try string(node) { try item.add(.secret, path, value) }
+            }
+            node.markRead()
+        }
     }
 }
 
@@ -129,7 +169,7 @@ package struct JSONNode: Sendable {
     }
 
     fileprivate func visitUnread(
-        _ path: String, _ meaningless: Set<String>, _ bytes: RawSpan, _ visit: (String) -> Void
+        _ path: String, _ meaningless: Set<String>, _ bytes: RawSpan, _ visit: (String, JSONNode) -> Void
     ) {
         guard !isEmpty, !marks[id], !meaningless.contains(path) else { return }
         switch value {
@@ -139,8 +179,8 @@ package struct JSONNode: Sendable {
                 value.visitUnread(path.isEmpty ? key : "\(path).\(key)", meaningless, bytes, visit)
             }
         case .array(let elements): for element in elements { element.visitUnread(path, meaningless, bytes, visit) }
-        case .number(let range): if !bytes.equals("0", range) { visit(path) }
-        default: visit(path)
+        case .number(let range): if !bytes.equals("0", range) { visit(path, self) }
+        default: visit(path, self)
         }
     }
 }

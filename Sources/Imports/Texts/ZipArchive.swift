@@ -26,6 +26,12 @@ struct ZipArchive: ~Copyable {
         self.bytes = bytes
     }
 
+    /// Whether bytes are an archive that has a file.
+    static func holds(_ name: String, _ bytes: RawSpan) -> Bool {
+        guard let entries = try? directory(bytes) else { return false }
+        return entries[name] != nil
+    }
+
     private static let signature: (end: UInt32, central: UInt32, local: UInt32) = (
         0x0605_4B50, 0x0201_4B50, 0x0403_4B50
     )

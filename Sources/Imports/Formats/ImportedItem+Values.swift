@@ -1,0 +1,51 @@
+internal import SecretMemory
+internal import VaultFormat
+
+// Values that programs write in more than one way.
+extension ImportedItem {
+    /// A date, or as a text what is none.
+    func addDate(_ label: String, _ value: borrowing SecretBytes) throws(ImportError) {
+        let isDate = value.withBytes { ItemValue.isValid($0, .date) }
+        try add(isDate ? .date : .text, label, value)
+    }
+
+    /// When a card expires: a month and a year, of two or four digits, as a date; anything else as a text.
+    func addExpiry(month: String?, year: String?) throws(ImportError) {
+        let parts = [month, year].compactMap { $0 }.filter { !$0.isEmpty }
+        let isPlain = parts.allSatisfy { $0.utf8.allSatisfy { (48...57).contains($0) } }
+        guard isPlain, parts.count == 2, let month = Int(parts[0]), let year = Int(parts[1]), 1...12 ~= month,
+            parts[1].utf8.count == 4 && year >= 1000 || parts[1].utf8.count == 2
+        else { return try add(.text, "expires", text: parts.joined(separator: "/")) }
+        try add(.date, "expires", text: "\(year < 100 ? 2000 + year : year)-" + (month < 10 ? "0" : "") + "\(month)")
+    }
+
+    /// Adds a file of an archive; one that is too large for an item is noted.
+    func addFile(
+        _ label: String, name: String, at path: String, in archive: borrowing ZipArchive
+    ) throws(ImportError) {
+        let tooLarge = "an attachment that is too large for an item"
+        guard let size = archive.entries[path]?.size, size <= ItemLimits.size else { return note(.leftOut, tooLarge) }
+        guard case .some(let content) = try archive.content(path) else { return }
+        do throws(ImportError) {
+            try content.withBytes { content throws(ImportError) in try addFile(label, name: name, content: content) }
+        } catch {
+            guard error.kind == .malformed else { throw error }
+            note(.leftOut, tooLarge)
+        }
+    }
+
+    /// A label out of a member's name: `streetAddress` is `street address`.
+    static func words(_ member: String) -> String {
+        var words = ""
+        for character in member {
+            if character.isUppercase, let last = words.last, !last.isUppercase, last != " " { words.append(" ") }
+            words.append(character)
+        }
+        return words.lowercased()
+    }
+}
+
+extension SecretBytes {
+    /// No bytes.
+    static func none() throws(ImportError) -> SecretBytes { try memory(SecretBytes(zeroed: 0)) }
+}
