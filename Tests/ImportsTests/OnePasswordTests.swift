@@ -59,6 +59,69 @@ import VaultFormat
             "\(imported.notes)")
     }
 
+    /// A marker in every member that says something.
+    static let everything = #"""
+        {"accounts": [{"attrs": {"accountName": "a", "name": "n", "avatar": "", "email": "e", "uuid": "u", "domain": "d"}, "vaults": [
+        {"attrs": {"uuid": "v", "desc": "M000Z", "avatar": "", "name": "M001Z", "type": "U"}, "items": [
+        {"uuid": "i", "favIndex": 2, "createdAt": 1609556645, "updatedAt": 1704164645, "state": "archived", "categoryUuid": "001",
+         "details": {"loginFields": [{"value": "M002Z", "id": "", "name": "x", "fieldType": "T", "designation": "username"},
+           {"value": "M003Z", "id": "", "name": "x", "fieldType": "P", "designation": "password"},
+           {"value": "M004Z", "id": "", "name": "M005Z", "fieldType": "E", "designation": ""}, {"value": "M006Z", "name": "M007Z", "fieldType": "S"}],
+          "notesPlain": "M008Z", "password": "M009Z", "htmlForm": {"htmlMethod": "M010Z"}, "passkey": {"x": "M011Z"},
+          "sections": [{"title": "M012Z", "name": "s", "fields": [
+           {"title": "M013Z", "id": "f", "value": {"concealed": "M014Z"}, "indexAtSource": 1, "guarded": true, "multiline": true,
+            "dontGenerate": true, "inputTraits": {"keyboard": "default", "correction": "default", "capitalization": "default"}},
+           {"title": "M015Z", "id": "f", "value": {"string": "M016Z"}}, {"title": "M017Z", "id": "f", "value": {"phone": "M018Z"}},
+           {"title": "M019Z", "id": "f", "value": {"menu": "M020Z"}}, {"title": "M021Z", "id": "f", "value": {"gender": "M022Z"}},
+           {"title": "M023Z", "id": "f", "value": {"creditCardType": "M024Z"}}, {"title": "M025Z", "id": "f", "value": {"creditCardNumber": "M026Z"}},
+           {"title": "M027Z", "id": "f", "value": {"url": "M028Z"}}, {"title": "M029Z", "id": "f", "value": {"email": {"email_address": "M030Z", "provider": "M031Z"}}},
+           {"title": "M032Z", "id": "f", "value": {"totp": "M033Z"}}, {"title": "M034Z", "id": "f", "value": {"date": 1577880060}},
+           {"title": "M035Z", "id": "f", "value": {"date": 9999999999999}}, {"title": "M036Z", "id": "f", "value": {"monthYear": 203113}},
+           {"title": "M037Z", "id": "f", "value": {"address": {"street": "M038Z", "city": "M039Z", "country": "M040Z", "zip": "M041Z", "state": "M042Z", "planet": "M043Z"}}},
+           {"title": "other", "id": "f", "value": {"reference": "M044Z"}}, {"title": "M045Z", "id": "f", "value": {"hologram": "M046Z"}},
+           {"title": "deep", "id": "f", "value": {"hologram": {"x": "M047Z"}}}, {"title": "", "id": "M048Z", "value": {"string": "M049Z"}},
+           {"title": "M050Z", "id": "f", "value": {"file": {"fileName": "M051Z", "documentId": "d1", "decryptedSize": 5}}}]}],
+          "documentAttributes": {"fileName": "M052Z", "documentId": "d2", "decryptedSize": 5},
+          "passwordHistory": [{"value": "M053Z", "time": 1672617600}]},
+         "overview": {"title": "M054Z", "subtitle": "made", "ainfo": "made", "url": "https://M055Z", "ps": 80, "pbe": 1.5, "pgrng": true,
+          "urls": [{"label": "M056Z", "url": "https://M057Z", "mode": "default"}, {"label": "", "url": "https://M058Z", "mode": "exact"}],
+          "tags": ["M059Z"], "icons": {"x": "y"}, "watchtowerExclusions": "M060Z"}},
+        {"uuid": "k", "categoryUuid": "114", "details": {"sections": [{"title": "", "fields": [{"title": "private key", "id": "k",
+          "value": {"sshKey": {"privateKey": "M061Z", "metadata": {"publicKey": "M062Z", "fingerprint": "made", "keyType": {"t": "Ed25519"}}}}}]}]},
+          "overview": {"title": "M063Z"}},
+        {"uuid": "b", "categoryUuid": "101", "details": {}, "overview": {"title": "M064Z"}},
+        {"uuid": "t", "state": "trashed", "categoryUuid": "006", "details": {"documentAttributes": {"fileName": "M065Z", "documentId": "d3"}},
+          "overview": {"title": "M066Z"}}]}]}]}
+        """#
+
+    @Test func `every member is in an entry or noted with its entry`() throws {
+        let text = OnePasswordTests.everything
+        let archive = storedArchive([
+            ("export.attributes", []), ("export.data", Array(text.utf8)), ("files/d1__M051Z", Array("M067Z".utf8)),
+            ("files/d2__M052Z", Array("M068Z".utf8)), ("files/d3__M065Z", [1]), ("files/d4__lost", [2]),
+        ])
+        let imported = try OnePasswordImport.read(secret(archive))
+        let noted = [
+            "M000Z": "the description of a vault", "M010Z": "the member details.htmlForm.htmlMethod",
+            "M011Z": "a passkey",
+            "M012Z": "the title of a section", "M031Z": "the member details.sections.fields.value.email.provider",
+            "M044Z": "a link to another entry", "M047Z": "a field of the kind hologram",
+            "M060Z": "the member overview.watchtowerExclusions", "M065Z": "an entry in the trash",
+            "M066Z": "an entry in the trash",
+        ]
+        #expect(text.markers.count == 67 && imported.lost(text.markers + ["M067Z", "M068Z"], noted: noted) == [])
+        let login = imported.items[0]
+        #expect(login.text("M034Z") == "2020-01-01" && login.text("M035Z") == "9999999999999")
+        #expect(login.text("M036Z") == "203113" && login.kind("M036Z") == .text && login.kind("M045Z") == .secret)
+        #expect(login.tags == ["M059Z", "archived"] && login.isFavourite && login.kind("M056Z") == .url)
+        #expect(imported.items[2].text("category") == "bank account")
+        let notes = Set(imported.notes.map(\.what))
+        #expect(
+            notes.contains("the member overview.urls.mode")
+                && !notes.contains { $0.contains("uuid") || $0.contains("Traits") })
+        #expect(imported.notes.filter { $0.place.hasPrefix("files/") }.map(\.place) == ["files/d4__lost"])
+    }
+
     @Test func `any cut of an archive is an error`() throws {
         var generator = TestRun.generator("cut archives")
         let ends = Array(OnePasswordTests.archive.indices)

@@ -28,16 +28,42 @@ package enum OnePasswordImport {
                 let name = try document.text(vault["attrs"]?["name"])
                 // The first vault of an account is its owner's own; its items need no group.
                 let isOwn = try document.text(vault["attrs"]?["type"]) == "P"
+                if !(vault["attrs"]?["desc"]?.isEmpty ?? true) {
+                    result.note(
+                        .leftOut, "the description of a vault", entry: name ?? "", place: "\(data), line \(vault.line)")
+                }
                 for node in vault["items"]?.elements ?? [] {
                     // Earlier versions of the format put each item into an object of its own.
+                    let item = node["item"] ?? node
                     do throws(ImportError) {
-                        try read(node["item"] ?? node, document, isOwn ? nil : name, &files, into: &result)
-                    } catch { try result.leaveOut(error, place: "\(data), line \(node.line)") }
+                        try read(item, document, isOwn ? nil : name, &files, into: &result)
+                    } catch {
+                        try result.leaveOut(
+                            error, entry: document.text(item["overview"]?["title"]) ?? "",
+                            place: "\(data), line \(node.line)")
+                    }
                 }
             }
         }
+        let rest = document.unread(
+            in: document.root, except: ["accounts.attrs", "accounts.vaults.attrs", "accounts.vaults.items"])
+        for path in rest { result.note(.leftOut, "the member \(path)", place: data) }
+        for path in files.unused { result.note(.leftOut, "a file that no entry has", place: path) }
         return result
     }
+
+    /// Members of an entry that say nothing outside of 1Password: its numbers for things, how it shows and edits them,
+    /// what it makes itself out of other members, and how good it finds a password.
+    private static let meaningless: Set<String> = [
+        "uuid", "overview.subtitle", "overview.ainfo", "overview.ps", "overview.pbe", "overview.pgrng",
+        "overview.icons", "overview.b5UserUUID", "details.loginFields.id", "details.loginFields.name",
+        "details.loginFields.fieldType", "details.loginFields.designation", "details.sections.name",
+        "details.sections.fields.id", "details.sections.fields.indexAtSource", "details.sections.fields.guarded",
+        "details.sections.fields.multiline", "details.sections.fields.dontGenerate",
+        "details.sections.fields.inputTraits", "details.sections.fields.placeholder",
+        "details.sections.fields.clipboardFilter", "details.sections.fields.value.file.decryptedSize",
+        "details.documentAttributes.decryptedSize", "details.sections.fields.value.sshKey.metadata",
+    ]
 
     private static func read(
         _ node: JSONNode, _ document: borrowing JSONDocument, _ group: String?, _ files: inout Files,
@@ -46,23 +72,23 @@ package enum OnePasswordImport {
         let place = "\(data), line \(node.line)"
         let (overview, details) = (node["overview"], node["details"])
         let state = try document.text(node["state"])
-        guard state != "trashed", !(node["trashed"]?.isTrue ?? false) else {
-            return result.note(
-                .leftOut, "an entry in the trash", entry: try document.text(overview?["title"]) ?? "", place: place)
-        }
-        let category = try document.text(node["categoryUuid"])
         let title = try document.text(overview?["title"]) ?? ""
+        guard state != "trashed", !(node["trashed"]?.isTrue ?? false) else {
+            files.passOver(details, document)
+            return result.note(.leftOut, "an entry in the trash", entry: title, place: place)
+        }
+        let category = try document.text(node["categoryUuid"]) ?? ""
         let item = try ImportedItem(
-            category.flatMap { kinds[$0] } ?? .note, path: [group, title].compactMap(\.self), place: place,
-            created: milliseconds(node["createdAt"], document))
+            kinds[category] ?? .note, path: [group, title.isEmpty ? "unnamed" : title].compactMap(\.self),
+            place: place, created: milliseconds(node["createdAt"], document))
+        if title.isEmpty { item.note(.changed, "an entry without a name") }
+        if kinds[category] == nil, !category.isEmpty {
+            try item.add(.text, "category", text: categories[category] ?? category)
+        }
         try readLogin(details, document, item)
         try readAddresses(overview, document, item)
         if let password = try document.string(details?["password"]) { try item.add(.secret, "password", password) }
-        for section in details?["sections"]?.elements ?? [] {
-            for field in section["fields"]?.elements ?? [] {
-                try readField(field, document, item, &files)
-            }
-        }
+        for section in details?["sections"]?.elements ?? [] { try readSection(section, document, item, &files) }
         if let attachment = details?["documentAttributes"] {
             try files.add(attachment, document, "file", item)
         }
@@ -77,8 +103,13 @@ package enum OnePasswordImport {
             guard let value = try document.string(earlier["value"]) else { continue }
             try item.addEarlier(.secret, "password", value, replaced: milliseconds(earlier["time"], document))
         }
-        if let keys = details?["passkey"], !keys.isEmpty { item.note(.leftOut, "a passkey") }
-        item.finish(modified: milliseconds(node["updatedAt"], document))
+        if let keys = details?["passkey"], !keys.isEmpty {
+            item.note(.leftOut, "a passkey")
+            keys.markRead()
+        }
+        let modified = milliseconds(node["updatedAt"], document)
+        document.noteUnread(in: node, of: item, except: meaningless)
+        item.finish(modified: modified)
         try result.append(item)
     }
 
@@ -99,8 +130,9 @@ package enum OnePasswordImport {
             default:
                 let type = try document.text(field["fieldType"])
                 // Buttons and check boxes say nothing outside of their page.
-                guard let type, ["T", "E", "U", "N", "P", "A", "TEL"].contains(type) else { continue }
-                try item.add(type == "P" ? .secret : .text, document.text(field["name"]) ?? "field", value)
+                if let type, ["B", "C", "I"].contains(type) { continue }
+                let name = try document.text(field["name"]) ?? ""
+                try item.add(type == "P" ? .secret : .text, name.isEmpty ? "field" : name, value)
             }
         }
     }
@@ -108,13 +140,32 @@ package enum OnePasswordImport {
     private static func readAddresses(
         _ overview: JSONNode?, _ document: borrowing JSONDocument, _ item: ImportedItem
     ) throws(ImportError) {
-        let all = (overview?["urls"]?.elements ?? []).map { $0["url"] }
-        for address in all.isEmpty ? [overview?["url"]] : all {
-            if let value = try document.string(address) { try item.add(.url, "website", value) }
+        var known: Set<String> = []
+        for address in overview?["urls"]?.elements ?? [] {
+            let label = try document.text(address["label"]) ?? ""
+            // An address is no secret: it is an open field here too.
+            guard let text = try document.text(address["url"]) else { continue }
+            known.insert(text)
+            try item.add(.url, label.isEmpty ? "website" : label, text: text)
+            if let mode = try document.text(address["mode"]), !["", "default"].contains(mode) {
+                item.note(.leftOut, "the member overview.urls.mode")
+            }
+        }
+        // It is one of the others as a rule.
+        if let text = try document.text(overview?["url"]), !known.contains(text) {
+            try item.add(.url, "website", text: text)
         }
     }
 
     private static let kinds: [String: ItemKind] = [
         "001": .login, "002": .card, "003": .note, "004": .identity, "005": .login, "006": .file, "114": .sshKey,
+    ]
+
+    /// Kinds of entries that 1Password has and we have not, by their numbers: they become a field.
+    private static let categories: [String: String] = [
+        "100": "software license", "101": "bank account", "102": "database", "103": "driver license",
+        "104": "outdoor license", "105": "membership", "106": "passport", "107": "reward program",
+        "108": "social security number", "109": "wireless router", "110": "server", "111": "email account",
+        "112": "API credential", "113": "medical record", "115": "crypto wallet",
     ]
 }
