@@ -158,7 +158,7 @@ import VaultFormat
             switch self {
             case .arrays: Array(("[" + String(repeating: "[],", count: 3_900_000) + "[]]").utf8)
             case .elements: Array(("<a>" + String(repeating: "<a/>", count: 4_000_000) + "</a>").utf8)
-            case .lines: Array(repeating: 10, count: 4_000_000)
+            case .lines: Array(repeating: [44, 10], count: 2_000_000).flatMap(\.self)
             case .keys: Array(("{" + (0..<2_500_000).map { "\"\($0)\":0" }.joined(separator: ",") + "}").utf8)
             }
         }

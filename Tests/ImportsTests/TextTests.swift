@@ -76,7 +76,14 @@ import Testing
         #expect(table.rows.count == 3 && cell == "x,\"y\"\nz" && table.lines == [1, 2, 4])
     }
 
-    @Test(arguments: ["", "a,b\n1", "a\n\"x", "a\n\"x\"y", "a\nx\"y", "a\rb"])
+    @Test(arguments: ["a,b\n1\nx,y", "a,b\n1,2,3\nx,y", "a,b\n\"x\"y,2\nx,y", "a,b\nx\"y,2\nx,y", "a,b\n1\r2,3\nx,y"])
+    func `what is wrong with a row of a table is a fault of that row`(_ text: String) throws {
+        let table = try DelimitedText(secret("\u{FEFF}\n \n" + text + "\n\t\r\n"))
+        let last = try table.text(table.rows[2][1])
+        #expect(Array(table.faults.keys) == [1] && table.rows.count == 3 && table.lines == [3, 4, 5] && last == "y")
+    }
+
+    @Test(arguments: ["", "\n \n", "a\n\"x", "a\"b\n1", "a\rb"])
     func `what is no table is refused`(_ text: String) throws {
         #expect(throws: ImportError.self) { _ = try DelimitedText(secret(text)) }
     }

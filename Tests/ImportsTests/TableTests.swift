@@ -1,0 +1,145 @@
+import Items
+import SecretMemory
+import TestSupport
+import Testing
+import VaultFormat
+
+@testable import Imports
+
+/// Tables of programs: what each cell says is in an entry, or noted.
+@Suite struct TableTests {
+    private func read(_ text: String, skips: Bool = false) throws(ImportError) -> Imported {
+        try TableImport.read(try! secret(text), ImportOptions(skipsFaulty: skips))
+    }
+
+    /// A program's columns, and those that say nothing outside of it.
+    static let headers: [(String, Set<String>)] = [
+        (
+            "url,username,password,httpRealm,formActionOrigin,guid,timeCreated,timeLastUsed,timePasswordChanged",
+            ["formActionOrigin", "guid", "timeLastUsed"]
+        ), ("name,url,username,password,note", []), ("name,url,username,password", []),
+        ("Title,URL,Username,Password,Notes,OTPAuth", []),
+        ("Group,Title,Username,Password,URL,Notes,TOTP,Icon,Last Modified,Created", ["Group", "Icon"]),
+        ("folder,favorite,type,name,notes,fields,reprompt,login_uri,login_username,login_password,login_totp", []),
+        (
+            "folder,favorite,type,name,notes,fields,reprompt,archivedDate,login_uri,login_username,login_password,login_totp",
+            ["archivedDate"]
+        ), ("collections,type,name,notes,fields,reprompt,login_uri,login_username,login_password,login_totp", []),
+        ("url,username,password,totp,extra,name,grouping,fav", []),
+        ("Title,Url,Username,Password,OTPAuth,Favorite,Archived,Tags,Notes", ["Archived"]),
+        ("type,name,url,email,username,password,note,totp,createTime,modifyTime,vault", []),
+        (
+            "name,url,additional_urls,username,password,note,cardholdername,cardnumber,cvc,pin,expirydate,zipcode,folder,full_name,phone_number,email,address1,address2,city,country,state,type",
+            []
+        ), ("username,username2,username3,title,password,note,url,category,otpSecret", []),
+        (
+            "type,account_name,account_holder,cc_number,code,expiration_month,expiration_year,routing_number,account_number,country,issuing_bank",
+            []
+        ), ("type,number,name,issue_date,expiration_date,place_of_issue,state", []),
+        (
+            "type,title,first_name,middle_name,last_name,login,date_of_birth,place_of_birth,email,email_type,item_name,phone_number,address,country,state,city,zip,address_recipient,address_building,address_apartment,address_floor,address_door_code,job_title,url",
+            []
+        ), ("title,note", []),
+    ]
+
+    @Test(arguments: headers)
+    func `every cell of a known program's table is in the entry`(_ header: String, _ meaningless: Set<String>) throws {
+        let columns = header.split(separator: ",").map(String.init) + ["Of tomorrow"]
+        let cells = columns.indices.map { "M\(100 + $0)Z" }
+        let imported = try read((columns.joined(separator: ",") + "\n" + cells.joined(separator: ",") + "\n"))
+        let expected = zip(columns, cells).filter { !meaningless.contains($0.0) }.map(\.1)
+        #expect(imported.items.count == 1 && imported.lost(expected) == [])
+        let item = try #require(imported.items.first)
+        #expect(item.kind("Of tomorrow") == .secret)
+        let unknown = imported.notes.filter { $0.what.contains("of tomorrow") }
+        #expect(unknown.count == 1 && unknown[0].place == "line 1")
+        // Nothing but the unknown column, and markers in place of one-time codes.
+        #expect(
+            imported.notes.allSatisfy { $0.what.contains("of tomorrow") || $0.what.contains("code") },
+            "\(imported.notes)")
+    }
+
+    @Test func `a table of Bitwarden keeps notes, fields, two addresses and kinds`() throws {
+        let imported = try read(
+            """
+            folder,favorite,type,name,notes,fields,reprompt,login_uri,login_username,login_password,login_totp
+            Work,1,login,Router,"my note line 1
+            line 2","pin: 1234
+            door: 99
+            open: it: is
+            next line",0,"https://a.example.org,https://b.example.org/?a=1,2",ada,pw1,
+            ,,note,Just a note,"the text of the note",,0,,,,
+
+            """)
+        let router = imported.items[0]
+        #expect(router.name == "Work/Router" && router.isFavourite && router.notes == "my note line 1\nline 2")
+        #expect(
+            router.text("pin") == "1234" && router.text("door") == "99" && router.text("open") == "it: is\nnext line")
+        let addresses = router.item.fields.filter { $0.kind == .url }.map {
+            router.item.withValue(of: $0) { $0.array.text }
+        }
+        #expect(addresses == ["https://a.example.org", "https://b.example.org/?a=1,2"])
+        #expect(imported.items[1].item.kind == .note && imported.items[1].notes == "the text of the note")
+        #expect(imported.notes.isEmpty)
+    }
+
+    @Test func `a table of an organisation has paths, further collections are tags`() throws {
+        let imported = try read(
+            "collections,type,name,notes,fields,reprompt,login_uri,login_username,login_password,login_totp\n"
+                + "\"Servers/Linux,Other\",login,web,,,,\"a.example,b.example\",,pw,\n")
+        #expect(imported.items[0].name == "Servers/Linux/web" && imported.items[0].tags == ["Other"])
+        #expect(imported.items[0].count(.url) == 2 && imported.notes.count == 1)
+    }
+
+    @Test func `groups, notes and times are what their programs mean by them`() throws {
+        let lastPass = try read(
+            "url,username,password,totp,extra,name,grouping,fav\nhttp://sn,,,,text,N,Work\\Dev,1\nhttps://a,u,p,,,L,,0\n"
+        )
+        #expect(lastPass.items.map(\.name) == ["Work/Dev/N", "L"] && lastPass.notes.isEmpty)
+        #expect(
+            lastPass.items[0].item.kind == .note && lastPass.items[0].count(.url) == 0 && lastPass.items[0].isFavourite)
+        let proton = try read(
+            "type,name,url,email,username,password,note,totp,createTime,modifyTime,vault\n"
+                + "login,P,\"https://a,https://b\",e,u,p,n,,1700000000,1700000001,V\n")
+        #expect(proton.items[0].name == "V/P" && proton.items[0].times == [1_700_000_000_000, 1_700_000_001_000])
+        #expect(proton.items[0].count(.url) == 2)
+        let keepass = try read(
+            "Group,Title,Username,Password,URL,Notes\nMeine/Web,A,,p,,\nMeine/Recycle Bin,B,,p,,\nMeine,C,,p,,\nMeine/Recycle Bin/x,D,,p,,\n"
+        )
+        #expect(keepass.items.map(\.name) == ["Web/A", "Recycle Bin/B", "C", "Recycle Bin/x/D"])
+        #expect(keepass.notes.map(\.place) == ["line 3"] && keepass.notes[0].entry == "Recycle Bin")
+    }
+
+    @Test func `blank lines and rows of nothing are no entries`() throws {
+        let imported = try read("\u{FEFF}\n  \nname,url,username,password\n\nA,,,p\n \t \r\n,,,\n\n")
+        #expect(imported.items.map(\.place) == ["line 5"] && imported.notes.isEmpty)
+    }
+
+    @Test(arguments: [
+        ("B,https://b,u", "3 cells"), ("B,https://b,u,hunter2,x", "5 cells"), ("hunter2,b\"c,u,p", "a quote"),
+        ("\"B\"x,,,hunter2", "closing quote"),
+    ])
+    func `a faulty row ends the import, or is left out with its line alone`(_ row: String, _ words: String) throws {
+        let text = "name,url,username,password\nA,,,p\n\(row)\nC,,,p\n"
+        let error = #expect(throws: ImportError.self) { try read(text) }
+        #expect(error?.place == "line 3" && error?.what.contains(words) ?? false && error?.entry != nil)
+        let imported = try read(text, skips: true)
+        #expect(imported.items.map(\.name) == ["A", "C"] && imported.notes.count == 1)
+        #expect(imported.notes[0].place == "line 3" && imported.notes[0].what.contains(words))
+        #expect(!imported.notes[0].text.contains("hunter2"))
+    }
+
+    @Test func `columns of no known program get a message that lists what is read`() throws {
+        let error = #expect(throws: ImportError.self) { try read("service,login,pw\na,b,c\n") }
+        #expect(error?.kind == .unknownColumns && error?.what.contains("Firefox, Chrome") ?? false)
+    }
+
+    @Test func `two columns of one role are both kept`() throws {
+        let mapped = try TableImport.read(
+            secret("t,u,v,p,q\nT,ada,bob,1,2\n"),
+            ImportOptions(columns: ["t": .title, "u": .username, "v": .username, "p": .password, "q": .password]))
+        #expect(mapped.items[0].texts.filter { ["ada", "bob", "1", "2"].contains($0) } == ["ada", "bob", "1", "2"])
+        let known = try read("name,url,username,password,name\nA,,u,p,other\n")
+        #expect(known.items[0].name == "A" && known.lost(["other"]) == [] && known.notes.count == 1)
+    }
+}
