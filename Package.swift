@@ -332,7 +332,8 @@ let package = Package(
                 "Cryptography",
                 "SecretMemory",
                 "SystemCalls",
-            ]),
+                // The keys that the agent offers to SSH programs, which only Linux has.
+            ] + (isApple ? [] : ["ProgramProtocols"])),
         tests(
             "ImportsTests",
             [

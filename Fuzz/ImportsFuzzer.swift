@@ -51,6 +51,7 @@ private func read(_ file: consuming SecretBytes) throws(ImportError) -> Imported
         return Imported()
     case "holdfast": return try HoldfastImport.read(file)
     case "1pux": return try OnePasswordImport.read(file)
+    case "proton": return try ProtonImport.read(file)
     case "pass":
         var imported = Imported()
         try PassImport.read(["x"], file, into: &imported)

@@ -6,6 +6,7 @@ internal import VaultFormat
 package enum ImportFormat: String, Sendable, Hashable, CaseIterable {
     case kdbx = "kdbx", keepassXML = "keepass-xml", bitwarden = "bitwarden", onePassword = "1pux"
     case aegis = "aegis", twoFAS = "2fas", oneTimeList = "otpauth", csv = "csv", pass = "pass", holdfast = "holdfast"
+    case proton = "proton-pass"
     case keyring = "gnome-keyring"
     case qr = "qr"
 
@@ -18,13 +19,17 @@ package enum ImportFormat: String, Sendable, Hashable, CaseIterable {
             return .kdbx
         }
         if QRReading.isImage(bytes) { return .qr }
-        if bytes.begins(with: "PK\u{3}\u{4}") { return .onePassword }
+        if bytes.begins(with: "PK\u{3}\u{4}") {
+            return ProtonImport.isExport(bytes) ? .proton : BitwardenImport.isExport(bytes) ? .bitwarden : .onePassword
+        }
+        if bytes.begins(with: "-----BEGIN PGP MESSAGE-----") { return .proton }
         var start = bytes.begins(with: "\u{FEFF}") ? 3 : 0
         while start < bytes.byteCount, [9, 10, 13, 32].contains(bytes[start]) { start += 1 }
         guard start < bytes.byteCount else { return nil }
         switch bytes[start] {
         case UInt8(ascii: "<"): return .keepassXML
         case UInt8(ascii: "{") where bytes.contains("\"\(HoldfastImport.format)\""): return .holdfast
+        case UInt8(ascii: "{") where bytes.contains("\"vaults\"") && bytes.contains("\"userId\""): return .proton
         case UInt8(ascii: "{") where bytes.contains("\"db\"") && bytes.contains("\"slots\""): return .aegis
         case UInt8(ascii: "{") where bytes.contains("\"services\":") || bytes.contains("\"services\" :"): return .twoFAS
         case UInt8(ascii: "{"): return .bitwarden
@@ -53,12 +58,20 @@ package enum ImportFormat: String, Sendable, Hashable, CaseIterable {
             try AegisImport.read(memory(bytes.copy()), password: password, options)
         case .twoFAS: try TwoFASImport.read(memory(bytes.copy()), password: password, options)
         case .oneTimeList: try OneTimeListImport.read(memory(bytes.copy()), options)
+        case .proton: try ProtonImport.read(memory(bytes.copy()), options)
         case .holdfast: try HoldfastImport.read(memory(bytes.copy()), options)
         case .csv: try TableImport.read(memory(bytes.copy()), options)
         case .qr: try QRImport.read(bytes, options)
         case .pass, .keyring: Imported()
         }
     }
+}
+
+extension ImportError {
+    /// A JSON text of no program that is known.
+    static let unknownJSON = ImportError(
+        .malformed, "",
+        "this JSON text is of no program that is known; known are Aegis, Bitwarden, Holdfast and Proton Pass")
 }
 
 extension RawSpan {

@@ -117,7 +117,7 @@ import Testing
         let tooLarge = try sandbox.run("import", huge, passcode: Prepared.passcode)
         #expect(tooLarge.code == 1 && tooLarge.errors.contains("an imported file has at most"), "\(tooLarge.errors)")
         let table = try sandbox.file(self.table.utf8, "whole.csv")
-        for kind in ["kdbx", "keepass-xml", "bitwarden", "1pux", "aegis", "holdfast"] {
+        for kind in ["kdbx", "keepass-xml", "bitwarden", "1pux", "aegis", "holdfast", "proton-pass"] {
             let other = try sandbox.run(
                 "import", table, "--format=\(kind)", "--file-password-fd=5", passcode: Prepared.passcode,
                 descriptors: [5: sandbox.lines("x")])
@@ -180,6 +180,9 @@ import Testing
             "add", "visa", "--kind=card", "--collection=work", "--notes", "--tag=x", "--attach=" + bytes,
             "--secret-fd=5", descriptors: [5: sandbox.lines("4111", "123", "9999", "one", "two")])
         #expect(added.code == 0, "\(added.errors)")
+        let edited = try run(
+            "edit", "work/visa", "-f", "number", "--secret-fd=5", descriptors: [5: sandbox.lines("4242")])
+        #expect(edited.code == 0, "\(edited.errors)")
         let plain = sandbox.path + "/out.json"
         #expect(try run("export", plain, "--plain", "--yes").code == 0)
         let other = try Sandbox(prepared: true)
@@ -192,6 +195,17 @@ import Testing
             #expect(try canonical(card[key]) == canonical(before[key]), "\(key)")
         }
         #expect(try other.run("show", "raw", "-f", "value", passcode: Prepared.passcode).output == [0, 255, 10])
+        // Exported once more, everything is the same but for the numbers of the items in their vaults.
+        func items(_ file: [UInt8]) throws -> Data {
+            let whole = try JSONSerialization.jsonObject(with: Data(file)) as? [String: Any]
+            let items = try #require(whole?["items"] as? [[String: Any]])
+            return try canonical(items.map { item in item.filter { $0.key != "id" } })
+        }
+        let second = other.path + "/second.json"
+        #expect(try other.run("export", second, "--plain", "--yes", passcode: Prepared.passcode).code == 0)
+        try #expect(items(other.bytes("second.json")) == items(sandbox.bytes("out.json")))
+        let text = try String(decoding: sandbox.bytes("out.json"), as: UTF8.self)
+        #expect(text.contains("\"value\":\"4111\""))
         let again = try other.run("import", file, "--json", passcode: Prepared.passcode).json()
         #expect((again["added"] as? [Any])?.isEmpty ?? false, "\(again)")
     }

@@ -46,7 +46,7 @@ extension ImportedItem {
 
     @Test func `an export of Bitwarden is read, and what is not understood is said with its place`() throws {
         let imported = try BitwardenImport.read(secret(FormatTests.bitwarden), password: nil)
-        #expect(imported.items.map(\.name) == ["Work/Team/Mail", "Card"])
+        #expect(imported.items.map(\.name) == ["Work/Team/Mail", "Card", "x"])
         let mail = imported.items[0]
         #expect(mail.text("username") == "ada" && mail.text("password") == "p\u{e4}ss" && mail.text("PIN") == "99")
         #expect(mail.text("code")?.hasPrefix("otpauth://totp/") ?? false)
@@ -77,6 +77,30 @@ extension ImportedItem {
         #expect(throws: ImportError.self) {
             try TableImport.read(secret("a\nb\n"), ImportOptions(columns: ["c": .title]))
         }
+    }
+
+    @Test func `our own export is read with earlier values, and what is not known of it is noted`() throws {
+        let text = #"""
+            {"format":"holdfast-items","version":1,"M001Z":"x","items":[{"collection":"M002Z","name":"M003Z","kind":"login","favourite":true,
+            "id":"i","created":"2024-01-02T03:04:05Z","modified":"2024-01-03T03:04:05Z","tags":["M004Z"],"fields":[
+            {"label":"M005Z","kind":"secret","size":5,"value":"M006Z","M007Z":1},{"label":"M008Z","kind":"text","size":0,"value":""},
+            {"label":"M009Z","kind":"hologram","size":5,"value":"M010Z"},
+            {"label":"file","kind":"file","size":3,"file":"M011Z","value":{"base64":"TTAxMlo="}}],"notes":"M013Z",
+            "history":[{"label":"M014Z","kind":"secret","replaced":"2023-01-02T03:04:05Z","value":"M015Z"},
+            {"label":"M016Z","kind":"text","replaced":"never","value":{"base64":"TTAxN1o="}}],"hasNotes":true,"isRevealed":true,"M018Z":"x"}]}
+            """#
+        let imported = try HoldfastImport.read(secret(text))
+        let noted = ["M007Z": "the member fields.M007Z", "M018Z": "the member M018Z"]
+        let markers = text.markers.filter { $0 != "M001Z" } + ["M012Z", "M017Z"]
+        #expect(imported.lost(markers, noted: noted) == [])
+        let item = try #require(imported.items.first)
+        #expect(item.replaced == [1_672_628_645_000, item.times[0]] && item.earlier == ["M014Z", "M016Z"])
+        #expect(item.times == [1_704_164_645_000, 1_704_251_045_000] && item.text("M008Z") == "")
+        #expect(
+            imported.notes.map(\.what).sorted() == [
+                "a field of a kind of a newer version, which is a secret now", "a time that is not understood",
+                "the member M001Z", "the member M018Z", "the member fields.M007Z",
+            ])
     }
 
     @Test func `an entry of pass has its password, fields, a code and notes`() throws {

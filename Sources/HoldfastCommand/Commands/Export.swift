@@ -20,10 +20,10 @@ extension Command {
             "Where the policy demands a stronger unlock for a collection than the passcode, that collection is left out and named, and the "
                 + "exit code is 7.",
             "Writes all entries, or those of one folder. The passcode or the recovery phrase is asked for even "
-                + "if an agent has the vault open. An existing file is never overwritten. The trash, earlier values and values "
+                + "if an agent has the vault open. An existing file is never overwritten. The trash and values "
                 + "of more than 1 MiB are left out; holdfast backup keeps everything.",
             "A database of KeePass (KDBX 4) is encrypted with a password that you choose. Kinds and earlier values have no place there. With --plain "
-                + "the file is JSON and not encrypted: you are asked again before it is written. holdfast import reads it, kinds too.",
+                + "the file is JSON and not encrypted: you are asked again before it is written. holdfast import reads all of it.",
         ],
         example: "holdfast export passwords.kdbx",
         places: [Place(name: "FILE", kind: .file, help: "The new file.")],
@@ -87,7 +87,7 @@ private func plain(_ all: [ItemSummary], _ items: ItemStore) throws(CommandError
         if !isFirst { try json.raw(",\n") }
         isFirst = false
         let item = try vaultCall { try items.item(record.name, in: record.collection) }
-        try json.append(item, path, reveals: true)
+        try json.append(item, path, reveals: true, withHistory: true)
     }
     try json.raw("]}\n")
     return try json.bytes()

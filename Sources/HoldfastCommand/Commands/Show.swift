@@ -119,7 +119,10 @@ private func showJSON(_ item: borrowing Item, _ path: RecordName, reveals: Bool)
 
 extension SecretJSON {
     /// An item as an object; its secrets only where they are to be seen.
-    mutating func append(_ item: borrowing Item, _ path: RecordName, reveals: Bool) throws(CommandError) {
+    /// - Parameter withHistory: Whether its earlier values are there too.
+    mutating func append(
+        _ item: borrowing Item, _ path: RecordName, reveals: Bool, withHistory: Bool = false
+    ) throws(CommandError) {
         let head: [(String, JSON)] = [
             ("collection", .text(path.collection)), ("name", .text(path.name)),
             ("kind", .text(item.kind.word)), ("favourite", .boolean(item.isFavourite)),
@@ -149,7 +152,22 @@ extension SecretJSON {
         } else {
             _ = try item.withNotes { notes throws(CommandError) in try value(notes) }
         }
+        if withHistory { try appendHistory(item) }
         try raw(",\"hasNotes\":\(hasNotes),\"isRevealed\":\(reveals)}")
+    }
+
+    /// Earlier values, the oldest first. A file's is all that the item has for it: its name, then its content.
+    private mutating func appendHistory(_ item: borrowing Item) throws(CommandError) {
+        try raw(",\"history\":[")
+        for earlier in item.history {
+            let kind = earlier.kind.word.map { JSON.text($0) } ?? .null
+            try raw(earlier.index == 0 ? "{" : ",{")
+            try raw("\"label\":\(JSON.text(earlier.label).encoded),\"kind\":\(kind.encoded)")
+            try raw(",\"replaced\":\(Format.json(earlier.replaced).encoded),\"value\":")
+            try item.withValue(of: earlier) { bytes throws(CommandError) in try value(bytes) }
+            try raw("}")
+        }
+        try raw("]")
     }
 }
 

@@ -2,15 +2,37 @@ internal import Cryptography
 package import SecretMemory
 internal import VaultFormat
 
-/// Bitwarden's JSON export, plain or protected with a password of its own.
+/// Bitwarden's JSON export, plain or protected with a password of its own, of one person or of an organisation; and the
+/// ZIP archive of such a file, `data.json`, and the attachments below `attachments/`.
+///
+/// Source: the export models in github.com/bitwarden/clients, `libs/common/src/models/export`.
 package enum BitwardenImport {
     /// - Parameter password: Nil for none.
     /// - Throws: ``ImportError``; `passwordNeeded` where the file is protected.
     package static func read(
         _ bytes: consuming SecretBytes, password: borrowing SecretBytes?, _ options: ImportOptions = ImportOptions()
     ) throws(ImportError) -> Imported {
-        let document = try JSONDocument(bytes)
-        guard document.root["encrypted"]?.isTrue ?? false else { return try read(document, options) }
+        guard bytes.withBytes({ !$0.begins(with: "PK\u{3}\u{4}") }) else {
+            let archive = try ZipArchive(bytes)
+            switch try archive.content(data) {
+            case .some(let content): return try read(JSONDocument(content), password: password, archive, options)
+            case .none: throw .malformed("", "this is no export of Bitwarden: the archive has no \(data)")
+            }
+        }
+        return try read(JSONDocument(bytes), password: password, nil, options)
+    }
+
+    /// The file inside of the archive that holds the items.
+    static let data = "data.json"
+
+    /// Whether bytes are an archive of Bitwarden.
+    static func isExport(_ bytes: RawSpan) -> Bool { ZipArchive.holds(data, bytes) }
+
+    private static func read(
+        _ document: borrowing JSONDocument, password: borrowing SecretBytes?, _ archive: consuming ZipArchive?,
+        _ options: ImportOptions
+    ) throws(ImportError) -> Imported {
+        guard document.root["encrypted"]?.isTrue ?? false else { return try read(document, archive, options) }
         guard document.root["passwordProtected"]?.isTrue ?? false else {
             throw ImportError(
                 .unsupported, "",
@@ -20,86 +42,113 @@ package enum BitwardenImport {
         switch password {
         case .none: throw ImportError(.passwordNeeded, "", "the file is protected with a password")
         case .some(let password):
-            return try read(JSONDocument(decrypt(document, password), beside: document.size), options)
+            return try read(JSONDocument(decrypt(document, password), beside: document.size), archive, options)
         }
     }
 
     private static func read(
-        _ document: borrowing JSONDocument, _ options: ImportOptions
+        _ document: borrowing JSONDocument, _ archive: borrowing ZipArchive?, _ options: ImportOptions
     ) throws(ImportError) -> Imported {
-        guard let items = document.root["items"]?.elements else {
-            throw ImportError(.malformed, "", "this is no export of Bitwarden: the list of items is missing")
-        }
-        var folders: [String: String] = [:]
-        for list in ["folders", "collections"] {
-            for folder in document.root[list]?.elements ?? [] {
-                guard let id = try document.text(folder["id"]), let name = try document.text(folder["name"]) else {
-                    continue
-                }
-                folders[id] = name
-            }
-        }
+        guard let items = document.root["items"]?.elements else { throw .unknownJSON }
         var result = Imported(options)
+        var (folders, files) = (try Folders(document), Files())
+        switch archive {
+        case .some(let archive): files = Files(archive)
+        case .none: break
+        }
         for (index, node) in items.enumerated() {
             let place = "line \(node.line), item \(index + 1)"
-            do throws(ImportError) { try read(node, document, folders, place, into: &result) } catch {
+            let attached = files.take(of: try document.text(node["id"]) ?? "")
+            do throws(ImportError) {
+                guard let item = try item(node, document, &folders, place, into: &result) else { continue }
+                switch archive {
+                case .some(let archive):
+                    for (name, path) in attached { try item.addFile("file", name: name, at: path, in: archive) }
+                case .none: break
+                }
+                try result.append(item)
+            } catch {
                 try result.leaveOut(error, entry: document.text(node["name"]) ?? "", place: place)
             }
+        }
+        for path in files.left { result.note(.leftOut, "a file that no entry has", place: path) }
+        for name in folders.unused { result.note(.leftOut, "a folder without entries", entry: name) }
+        for path in document.unread(in: document.root, except: listed) {
+            result.note(.leftOut, "the member \(path)")
         }
         return result
     }
 
-    private static func read(
-        _ node: JSONNode, _ document: borrowing JSONDocument, _ folders: [String: String], _ place: String,
+    /// Members of an entry that say nothing outside of Bitwarden: its numbers for things, keys that only its server's
+    /// data need, and the one kind of note that there is.
+    private static let meaningless: Set<String> = ["id", "organizationId", "object", "key", "secureNote.type"]
+    /// What is listed elsewhere, and as ``meaningless`` of folders and collections.
+    private static let listed: Set<String> = [
+        "items", "collections.organizationId", "collections.externalId", "collections.groups", "collections.users",
+        "collections.object", "folders.object",
+    ]
+
+    private static let kinds: [Int: ItemKind] = [
+        1: .login, 2: .note, 3: .card, 4: .identity, 5: .sshKey, 6: .card, 7: .identity, 8: .identity,
+    ]
+
+    /// An entry; nil for one in the trash, which is noted.
+    private static func item(
+        _ node: JSONNode, _ document: borrowing JSONDocument, _ folders: inout Folders, _ place: String,
         into result: inout Imported
-    ) throws(ImportError) {
-        let kinds: [Int: ItemKind] = [1: .login, 2: .note, 3: .card, 4: .identity, 5: .sshKey]
-        guard let type = document.integer(node["type"]), let kind = kinds[type] else {
-            return result.note(
-                .leftOut, "an entry of a kind that is not known", entry: try document.text(node["name"]) ?? "",
-                place: place)
-        }
+    ) throws(ImportError) -> ImportedItem? {
+        let name = try document.text(node["name"]) ?? ""
         guard node["deletedDate"]?.isEmpty ?? true else {
-            return result.note(
-                .leftOut, "an entry in the trash", entry: try document.text(node["name"]) ?? "", place: place)
+            folders.use(node, document)
+            result.note(.leftOut, "an entry in the trash", entry: name, place: place)
+            return nil
         }
-        guard let name = try document.text(node["name"]) else { throw .malformed(place, "an item has no name") }
-        var path: [String] = []
-        if let folder = try document.text(node["folderId"]).flatMap({ folders[$0] }) {
-            path = folder.split(separator: "/").map(String.init)
+        let kind = document.integer(node["type"]).flatMap { kinds[$0] }
+        let (path, others, isMissing) = try folders.path(node, document)
+        let item = try ImportedItem(
+            kind ?? .note, path: path + [name.isEmpty ? "unnamed" : name], place: place,
+            created: document.time(node["creationDate"], of: nil))
+        _ = try document.time(node["creationDate"], of: item)
+        if name.isEmpty { item.note(.changed, "an entry without a name") }
+        if isMissing { item.note(.leftOut, "a folder or collection that the file does not name") }
+        for other in others { item.addTag(other) }
+        if !others.isEmpty {
+            item.note(.changed, "more than one folder or collection: the first is its folder, the others are tags")
         }
-        let created = try document.text(node["creationDate"]).flatMap(ForeignTime.milliseconds)
-        let item = try ImportedItem(kind, path: path + [name], place: place, created: created)
         if let login = node["login"] { try readLogin(login, document, item) }
         for (group, fields) in groups {
             guard let part = node[group] else { continue }
             for (key, label, kind) in fields {
-                if let value = try document.string(part[key]) { try item.add(kind, label, value) }
+                guard let value = try document.string(part[key]) else { continue }
+                try kind == .date ? item.addDate(label, value) : item.add(kind, label, value)
             }
         }
+        try readKey(node["sshKey"], document, item)
         try readExpiry(node["card"], document, item)
-        for field in node["fields"]?.elements ?? [] {
-            let label = try document.text(field["name"]) ?? "field"
-            if document.integer(field["type"]) == 3 {
-                item.note(.leftOut, "a linked field")
-            } else if let value = try document.string(field["value"]) {
-                try item.add(document.integer(field["type"]) == 1 ? .secret : .text, label, value)
-            }
-        }
+        for field in node["fields"]?.elements ?? [] { try readField(field, document, item) }
         if let notes = try document.string(node["notes"]) { try item.addNotes(notes) }
         if node["favorite"]?.isTrue ?? false { item.favour() }
-        if let reprompt = node["reprompt"], !reprompt.isEmpty, document.integer(reprompt) != 0 { item.askEachTime() }
-        if !(node["archivedDate"]?.isEmpty ?? true) { item.addTag("archived") }
+        if let reprompt = node["reprompt"], !reprompt.isEmpty, document.integer(reprompt) != 0 {
+            item.askEachTime()
+            reprompt.markRead()
+        }
+        if let archived = node["archivedDate"], !archived.isEmpty {
+            item.addTag("archived")
+            archived.markRead()
+        }
         for earlier in (node["passwordHistory"]?.elements ?? []).reversed() {
             guard let value = try document.string(earlier["password"]) else { continue }
-            let time = try document.text(earlier["lastUsedDate"]).flatMap(ForeignTime.milliseconds)
+            let time = try document.time(earlier["lastUsedDate"], of: item)
             try item.addEarlier(.secret, "password", value, replaced: time)
         }
-        for (key, value) in node.members where !known.contains(key) && !value.isEmpty {
-            item.note(.leftOut, "the member \(key.prefix(64))")
+        let modified = try document.time(node["revisionDate"], of: item)
+        if kind == nil {
+            item.note(.changed, "an entry of a kind that is not known, which is a note now")
+            try document.addUnread(in: node, to: item, except: meaningless)
         }
-        item.finish(modified: try document.text(node["revisionDate"]).flatMap(ForeignTime.milliseconds))
-        try result.append(item)
+        document.noteUnread(in: node, of: item, except: meaningless)
+        item.finish(modified: modified)
+        return item
     }
 
     private static func readLogin(
@@ -111,53 +160,42 @@ package enum BitwardenImport {
             if let value = try document.string(uri["uri"]) { try item.add(.url, "website", value) }
         }
         if let code = try document.string(login["totp"]) { try item.addCode("code", code) }
-        if let keys = login["fido2Credentials"]?.elements, !keys.isEmpty { item.note(.leftOut, "a passkey") }
+        if let keys = login["fido2Credentials"], !keys.isEmpty {
+            item.note(.leftOut, "a passkey")
+            keys.markRead()
+        }
+    }
+
+    /// A custom field: a text, a secret, a check box, or another field under a name of its own.
+    private static func readField(
+        _ field: JSONNode, _ document: borrowing JSONDocument, _ item: ImportedItem
+    ) throws(ImportError) {
+        let (name, type) = (try document.text(field["name"]) ?? "", document.integer(field["type"]))
+        if type == 3 {
+            field.markRead()
+            return item.note(.leftOut, "the linked field \"\(name.prefix(64))\"")
+        }
+        let kind: FieldKind = type == 0 || type == 2 ? .text : .secret
+        if let value = try document.string(field["value"]), value.count > 0 {
+            try item.add(kind, name.isEmpty ? "field" : name, value)
+        } else if !name.isEmpty, field["value"]?.isEmpty ?? true {
+            // That there is a field of this name may be all that it says.
+            try item.add(kind, name, SecretBytes.none(), keepsEmpty: true)
+        }
     }
 
     private static func readExpiry(
         _ card: JSONNode?, _ document: borrowing JSONDocument, _ item: ImportedItem
     ) throws(ImportError) {
-        guard let card, let month = try document.text(card["expMonth"]).flatMap({ Int($0) }),
-            let year = try document.text(card["expYear"]).flatMap({ Int($0) }), (1...12).contains(month),
-            (1000...9999).contains(year)
-        else { return }
-        try item.add(.date, "expires", text: "\(year)-" + (month < 10 ? "0" : "") + "\(month)")
+        guard let card else { return }
+        try item.addExpiry(month: document.text(card["expMonth"]), year: document.text(card["expYear"]))
     }
 
-    /// Members of an item that are read, or that mean nothing here.
-    private static let known: Set<String> = [
-        "type", "name", "folderId", "login", "card", "identity", "sshKey", "secureNote", "fields", "notes", "favorite",
-        "passwordHistory", "creationDate", "revisionDate", "id", "organizationId", "collectionIds", "reprompt",
-        "object",
-        "deletedDate", "archivedDate", "key",
-    ]
-
-    private static let groups: [(String, [(String, String, FieldKind)])] = [
-        (
-            "card",
-            [
-                ("cardholderName", "holder", .text), ("brand", "brand", .text), ("number", "number", .secret),
-                ("code", "security code", .secret),
-            ]
-        ),
-        (
-            "identity",
-            [
-                ("title", "title", .text), ("firstName", "first name", .text), ("middleName", "middle name", .text),
-                ("lastName", "last name", .text), ("company", "company", .text), ("email", "email", .text),
-                ("phone", "phone", .text), ("username", "username", .text), ("address1", "address 1", .text),
-                ("address2", "address 2", .text), ("address3", "address 3", .text), ("city", "city", .text),
-                ("state", "state", .text), ("postalCode", "postal code", .text), ("country", "country", .text),
-                ("ssn", "social security number", .secret), ("passportNumber", "passport number", .secret),
-                ("licenseNumber", "license number", .secret),
-            ]
-        ),
-        (
-            "sshKey",
-            [
-                ("privateKey", "private key", .secret), ("publicKey", "public key", .text),
-                ("keyFingerprint", "fingerprint", .text),
-            ]
-        ),
-    ]
+    private static func readKey(
+        _ key: JSONNode?, _ document: borrowing JSONDocument, _ item: ImportedItem
+    ) throws(ImportError) {
+        guard let key else { return }
+        try item.addKey(document.string(key["privateKey"]), told: document.text(key["publicKey"]))
+        if let value = try document.text(key["keyFingerprint"]) { try item.add(.text, "fingerprint", text: value) }
+    }
 }

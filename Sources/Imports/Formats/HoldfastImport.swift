@@ -26,8 +26,14 @@ package enum HoldfastImport {
                 try result.leaveOut(error, entry: document.text(node["name"]) ?? "", place: place)
             }
         }
+        for path in document.unread(in: document.root, except: ["items"]) {
+            result.note(.leftOut, "the member \(path)")
+        }
         return result
     }
+
+    /// Members of an item that say nothing beside the others, and the number that an item has in its vault only.
+    private static let meaningless: Set<String> = ["id", "fields.size"]
 
     private static func read(
         _ node: JSONNode, _ document: borrowing JSONDocument, _ place: String, into result: inout Imported
@@ -42,7 +48,8 @@ package enum HoldfastImport {
         let origin = EntryPath(collection: collection, name: name)
         let item = try ImportedItem(
             kind ?? .note, path: ImportedItem.parts(of: origin), place: place,
-            created: try document.text(node["created"]).flatMap(ForeignTime.milliseconds))
+            created: document.time(node["created"], of: nil))
+        _ = try document.time(node["created"], of: item)
         item.keep(origin: origin.text)
         if kind == nil { item.note(.changed, "a kind of a newer version, which is a note now") }
         for field in fields { try read(field, document, item) }
@@ -51,7 +58,10 @@ package enum HoldfastImport {
             if let tag = try document.text(tag) { item.addTag(tag) }
         }
         if node["favourite"]?.isTrue ?? false { item.favour() }
-        item.finish(modified: try document.text(node["modified"]).flatMap(ForeignTime.milliseconds))
+        for earlier in node["history"]?.elements ?? [] { try readEarlier(earlier, document, item) }
+        let modified = try document.time(node["modified"], of: item)
+        document.noteUnread(in: node, of: item, except: meaningless)
+        item.finish(modified: modified)
         try result.append(item)
     }
 
@@ -75,6 +85,18 @@ package enum HoldfastImport {
             }
             try item.add(kind ?? .secret, label, value, keepsEmpty: true)
         }
+    }
+
+    /// An earlier value, the oldest first; of a file it is the whole of what an item has for it.
+    private static func readEarlier(
+        _ node: JSONNode, _ document: borrowing JSONDocument, _ item: ImportedItem
+    ) throws(ImportError) {
+        let kind = try document.text(node["kind"]).flatMap { FieldKind(word: $0) }
+        guard let label = try document.text(node["label"]), let value = try value(node["value"], document, item.place)
+        else { throw .malformed(item.place, "an earlier value has no label or no value") }
+        if kind == nil { item.note(.changed, "an earlier value of a kind of a newer version, which is a secret now") }
+        try item.addEarlier(
+            kind ?? .secret, label, value, replaced: document.time(node["replaced"], of: item))
     }
 
     /// A string, or an object whose member `base64` is one; nil for null.
