@@ -4,13 +4,24 @@ internal import VaultFormat
 /// An XML text in locked memory, as far as password managers write it: elements, attributes, text, CDATA, comments, the
 /// five named entities and characters by number. No document type, so no entities of one's own, and no processing
 /// instructions but the first.
+///
+/// It remembers whose text was read, so that what nobody read can be listed (``unread(except:)``).
 final class XMLNode {
     let name: String
     fileprivate(set) var attributes: [String: String] = [:]
     fileprivate(set) var children: [XMLNode] = []
-    /// All text directly in it.
-    fileprivate(set) var text: SecretBytes?
+    private var content: SecretBytes?
+    /// Whether its own text was read, and whether all below it was.
+    private var isRead = false, isDone = false
     let line: Int
+
+    /// All text directly in it. Whoever asks for it has read it.
+    var text: SecretBytes? {
+        _read {
+            isRead = true
+            yield content
+        }
+    }
 
     init(_ name: String, line: Int) {
         self.name = name
@@ -30,13 +41,47 @@ final class XMLNode {
     /// Bytes of what is declared here.
     static let size =
         MemoryLayout<String>.size + MemoryLayout<[String: String]>.size + MemoryLayout<[XMLNode]>.size
-        + MemoryLayout<SecretBytes?>.stride + MemoryLayout<Int>.size + MemoryLayout<Bool>.size
+        + MemoryLayout<SecretBytes?>.stride + MemoryLayout<Int>.size + 3 * MemoryLayout<Bool>.size
 
-    func setText(_ bytes: consuming SecretBytes) { text = consume bytes }
+    func setText(_ bytes: consuming SecretBytes) { content = consume bytes }
 
     func reveal(_ bytes: consuming SecretBytes) {
         setText(bytes)
         isRevealed = true
+    }
+
+    /// What follows from it and from all below it was taken over, or it was listed.
+    func markRead() { isDone = true }
+
+    /// Elements that ``unread(except:)`` finds at most: a hostile file could have millions.
+    private static let mostUnread = 20
+
+    /// The elements below it that say something and that nobody read: the names on the way to each, with points
+    /// between; each once, and not more than twenty.
+    /// - Parameter meaningless: Paths of elements, and of what is below them, that say nothing outside of their program.
+    func unread(except meaningless: Set<String>) -> [String] {
+        var found: [String] = []
+        for child in children { child.visitUnread(String(child.name.unicodeScalars.prefix(64)), meaningless, &found) }
+        return found
+    }
+
+    private func visitUnread(_ path: String, _ meaningless: Set<String>, _ found: inout [String]) {
+        guard !isDone, found.count < XMLNode.mostUnread, !meaningless.contains(path) else { return }
+        if !isRead, saysSomething, !found.contains(path) { found.append(path) }
+        for child in children {
+            child.visitUnread("\(path).\(String(child.name.unicodeScalars.prefix(64)))", meaningless, &found)
+        }
+    }
+
+    /// Whether it has more than space of its own.
+    private var saysSomething: Bool {
+        switch content {
+        case .none: false
+        case .some(let content):
+            content.withBytes { bytes in
+                (0..<bytes.byteCount).contains { ![0x20, 0x09, 0x0A, 0x0D].contains(bytes[$0]) }
+            }
+        }
     }
 }
 
@@ -216,15 +261,27 @@ struct XMLReader {
     ) throws(ImportError) {
         while position < bytes.byteCount, !ends.contains(bytes[position]) {
             let start = position
-            while position < bytes.byteCount, !ends.contains(bytes[position]), bytes[position] != UInt8(ascii: "&") {
+            while position < bytes.byteCount, !ends.contains(bytes[position]), bytes[position] != UInt8(ascii: "&"),
+                bytes[position] != 0x0D
+            {
                 if bytes[position] == 10 { line += 1 }
                 position += 1
             }
             if position > start { try add(bytes.extracting(start..<position), to: &text) }
+            if position < bytes.byteCount, bytes[position] == 0x0D {
+                // A line ends in one way, however the file writes it (XML 1.0, section 2.11).
+                position += 1
+                if position == bytes.byteCount || bytes[position] != 0x0A { try append(0x0A, to: &text) }
+                continue
+            }
             guard position < bytes.byteCount, bytes[position] == UInt8(ascii: "&") else { continue }
             let scalar = try entity(bytes)
-            do throws(SecretMemoryError) { try text.append(scalar: scalar) } catch { throw ImportError(error) }
+            try append(scalar, to: &text)
         }
+    }
+
+    private func append(_ scalar: UInt32, to text: inout SecretBuffer) throws(ImportError) {
+        do throws(SecretMemoryError) { try text.append(scalar: scalar) } catch { throw ImportError(error) }
     }
 
     private mutating func entity(_ bytes: RawSpan) throws(ImportError) -> UInt32 {
