@@ -44,7 +44,9 @@ private func read(_ file: consuming SecretBytes) throws(ImportError) -> Imported
             do throws(ImportError) { _ = try KDBXHeader(bytes) } catch  where error.reason.utf8.count > 4096 {
                 throw error
             } catch {}
-            return try KDBXImport.inner(bytes)
+            let content = SecretBufferBox(limit: ImportLimits.expanded)
+            try content.append(bytes)
+            return try KDBXImport.inner(content)
         }
     case "key-file":
         _ = try KeyFile.key(file)

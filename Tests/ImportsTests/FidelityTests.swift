@@ -9,20 +9,6 @@ import VaultFormat
 
 /// Nothing of a file is lost or becomes something else without a note.
 @Suite struct FidelityTests {
-    private func entries(_ entries: String) throws(ImportError) -> Imported {
-        try KeePassTree.read(
-            export: try! secret(
-                "<KeePassFile><Root><Group><Name>R</Name>\(entries)</Group></Root></KeePassFile>"))
-    }
-
-    private func entry(_ fields: [(String, String)]) throws(ImportError) -> Imported {
-        try entries("<Entry>\(fields.map { string($0, $1) }.joined())</Entry>")
-    }
-
-    private func string(_ key: String, _ value: String) -> String {
-        "<String><Key>\(key)</Key><Value>\(value)</Value></String>"
-    }
-
     @Test func `notes of several columns are all kept`() throws {
         let table =
             "folder,favorite,type,name,notes,fields,reprompt,login_uri,login_username,login_password,login_totp\n"
@@ -67,85 +53,6 @@ import VaultFormat
         #expect(read.notes.count == 2 && read.notes[0].text.contains("line 2"), "\(read.notes)")
     }
 
-    @Test(arguments: [
-        (
-            [("TOTP Seed", "JBSWY3DPEHPK3PXP"), ("TOTP Settings", "60;8")],
-            "otpauth://totp/?secret=JBSWY3DPEHPK3PXP&algorithm=SHA1&digits=8&period=60"
-        ),
-        (
-            [("TOTP Seed", "JBSWY3DPEHPK3PXP"), ("TOTP Settings", "30;6;https://time.example")],
-            "otpauth://totp/?secret=JBSWY3DPEHPK3PXP&algorithm=SHA1&digits=6&period=30"
-        ),
-        (
-            [
-                ("TimeOtp-Secret-Base32", "JBSWY3DPEHPK3PXP"), ("TimeOtp-Period", "60"), ("TimeOtp-Length", "8"),
-                ("TimeOtp-Algorithm", "HMAC-SHA-256"),
-            ], "otpauth://totp/?secret=JBSWY3DPEHPK3PXP&algorithm=SHA256&digits=8&period=60"
-        ),
-        (
-            [("TimeOtp-Secret", "Hello!"), ("TimeOtp-Algorithm", "HMAC-SHA-512")],
-            "otpauth://totp/?secret=JBSWY3DPEE&algorithm=SHA512&digits=6&period=30"
-        ),
-        (
-            [("TimeOtp-Secret-Hex", "48656c6c6f21")],
-            "otpauth://totp/?secret=JBSWY3DPEE&algorithm=SHA1&digits=6&period=30"
-        ),
-        (
-            [("TimeOtp-Secret-Base64", "SGVsbG8h")],
-            "otpauth://totp/?secret=JBSWY3DPEE&algorithm=SHA1&digits=6&period=30"
-        ),
-        (
-            [("HmacOtp-Secret-Hex", "48656c6c6f21"), ("HmacOtp-Counter", "7")],
-            "otpauth://hotp/?secret=JBSWY3DPEE&algorithm=SHA1&digits=6&counter=7"
-        ),
-    ])
-    func `one-time codes of KeePass keep their settings`(_ fields: [(String, String)], _ address: String) throws {
-        let read = try entry([("Title", "T")] + fields)
-        let item = try #require(read.items.first)
-        #expect(item.text("code") == address && item.item.fields.count == 1, "\(item.text("code") ?? "none")")
-        #expect(read.notes.isEmpty)
-    }
-
-    @Test(arguments: [
-        [("TOTP Seed", "JBSWY3DPEHPK3PXP"), ("TOTP Settings", "30;S")],
-        [("TOTP Seed", "JBSWY3DPEHPK3PXP"), ("TOTP Settings", "soon")],
-        [("TimeOtp-Secret", "Hello!"), ("TimeOtp-Algorithm", "HMAC-MD5")],
-        [("TimeOtp-Secret-Hex", "4"), ("TimeOtp-Period", "30")],
-        [("HmacOtp-Secret", "Hello!"), ("HmacOtp-Counter", "-1")],
-        [("otp", "otpauth://totp/x?secret=JBSWY3DPEHPK3PXP&amp;digits=6&amp;encoder=steam")],
-    ])
-    func `codes that cannot be computed are no codes, their settings are kept and said`(
-        _ fields: [(String, String)]
-    ) throws {
-        let read = try entry([("Title", "T")] + fields)
-        let item = try #require(read.items.first)
-        #expect(!item.has(.oneTimeCode) && read.notes.count == 1, "\(read.notes)")
-        #expect(item.item.fields.count == fields.count)
-        #expect(
-            item.count(.secret) == 1
-                && item.item.field(.secret)?.size == (fields[0].1.replacing("&amp;", with: "&")).utf8.count)
-    }
-
-    @Test func `what refers to another entry is what that entry has, or said to be a reference`() throws {
-        let number = "ABEiM0RVZneImaq7zN3u/w=="  // 00112233445566778899AABBCCDDEEFF
-        let digits = "00112233445566778899AABBCCDDEEFF"
-        let read = try entries(
-            "<Entry><UUID>\(number)</UUID>\(string("Title", "A"))\(string("UserName", "ada"))\(string("Password", "s3cret"))</Entry>"
-                + "<Entry><UUID>AAAAAAAAAAAAAAAAAAAAAg==</UUID>\(string("Title", "B"))\(string("UserName", "{REF:U@I:\(digits)}"))"
-                + "\(string("Password", "{REF:P@I:\(digits.lowercased())}"))</Entry>"
-                + "\n<Entry>\(string("Title", "C"))\(string("Password", "{REF:P@I:00000000000000000000000000000002}"))</Entry>"
-                + "\n<Entry><UUID>AAAAAAAAAAAAAAAAAAAAAw==</UUID>\(string("Title", "D"))\(string("Password", "{REF:P@I:00000000000000000000000000000003}"))</Entry>"
-                + "\n<Entry>\(string("Title", "E"))\(string("Password", "x{REF:P@T:A}"))</Entry>"
-                + "\n<Entry>\(string("Title", "F"))\(string("Password", "{REF:P@I:\(String(repeating: "F", count: 32))}"))</Entry>"
-        )
-        #expect(
-            read.items.map { $0.text("password")?.prefix(6) } == [
-                "s3cret", "s3cret", "s3cret", "{REF:P", "x{REF:", "{REF:P",
-            ])
-        #expect(read.items[1].text("username") == "ada")
-        #expect(read.notes.count == 3 && read.notes.allSatisfy { !$0.text.contains("s3cret") }, "\(read.notes)")
-    }
-
     @Test func `what lies in Bitwarden's trash is left out and said, what is archived has a tag`() throws {
         let text = #"""
             {"encrypted": false, "items": [{"type": 1, "name": "gone", "deletedDate": "2024-01-02T03:04:05.000Z"},
@@ -158,8 +65,8 @@ import VaultFormat
 
     @Test func `what is too long for a name, a label or a tag is cut or left out, and said`() throws {
         let long = String(repeating: "\u{e4}", count: 300_000)
-        let read = try entries(
-            "<Entry>\(string("Title", long))\(string(String(repeating: "k", count: 400), "v"))<Tags>fine;\(String(repeating: "t", count: 400))</Tags></Entry>"
+        let read = try KeePassSample.entries(
+            "<Entry>\(KeePassSample.string("Title", long))\(KeePassSample.string(String(repeating: "k", count: 400), "v"))<Tags>fine;\(String(repeating: "t", count: 400))</Tags></Entry>"
         )
         let item = try #require(read.items.first)
         #expect(item.name == String(repeating: "\u{e4}", count: 500))

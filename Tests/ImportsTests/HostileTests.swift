@@ -45,7 +45,9 @@ import VaultFormat
             case .xml: return try KeePassTree.read(export: file)
             case .kdbx: return try KDBXImport.read(file, password: try! secret("pw"), keyFile: nil)
             case .kdbxContent:
-                return try file.withBytes { bytes throws(ImportError) in try KDBXImport.inner(bytes) }
+                var content = SecretBuffer()
+                try! file.withBytes { try content.append($0) }
+                return try KDBXImport.inner(SecretBufferBox(content))
             case .csv: return try TableImport.read(file)
             case .pass:
                 var result = Imported()
@@ -186,6 +188,25 @@ import VaultFormat
             #expect(error?.kind == .tooLarge && grown < 300_000, "\(grown) kB")
         }
     }
+
+    @Test(.enabled(if: !Sanitizer.isPresent, "a sanitizer has a heap of its own"))
+    func `attachments stay where they are in the content`() async {
+        await #expect(processExitsWith: .success) {
+            let content = SecretBufferBox(limit: ImportLimits.expanded)
+            try content.append(inner: 1, [3, 0, 0, 0])
+            try content.append(inner: 2, [UInt8](repeating: 1, count: 64))
+            for _ in 0..<8 { try content.append(inner: 3, [UInt8](repeating: 7, count: 4 << 20)) }
+            try content.append(inner: 0, [])
+            let xml =
+                "<KeePassFile><Root><Group><Entry><Binary><Key>a</Key><Value Ref=\"0\"/></Binary></Entry></Group></Root></KeePassFile>"
+            try unsafe content.append(Array(xml.utf8).span.bytes)
+            let before = try ProcessMemory().resident
+            try "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
+            let read = try KDBXImport.inner(content)
+            let grown = try ProcessMemory().peak - before
+            #expect(read.items.count == 1 && grown < 16_000, "\(grown) kB")
+        }
+    }
     #endif
 
     @Test func `what is not understood is listed up to a limit, which is said`() throws {
@@ -204,6 +225,15 @@ import VaultFormat
             try imported.append(item)
             Issue.record("it was taken")
         } catch { #expect(error.kind == .tooLarge && error.place == "line 7") }
+    }
+}
+
+extension SecretBufferBox {
+    /// Appends a field of the inner header.
+    fileprivate func append(inner id: UInt8, _ value: [UInt8]) throws(ImportError) {
+        let head = [id] + (0..<4).map { UInt8(truncatingIfNeeded: value.count >> (8 * $0)) }
+        try unsafe append(head.span.bytes)
+        try unsafe append(value.span.bytes)
     }
 }
 

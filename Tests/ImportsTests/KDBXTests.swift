@@ -87,6 +87,56 @@ import VaultFormat
         #expect(mail.file == [0, 1, 255])
     }
 
+    /// KeePassXC changes an entry of ours, and what it has no place for is still there.
+    @Test(arguments: TestRun.kinds([true, false], of: "keepassxc changes"))
+    func `what KeePassXC saves again comes back with kinds, expiry and earlier values`(_ isChanged: Bool) throws {
+        var item = try Item(.card, now: 1_600_000_000_123)
+        try item.add(.secret, "number", secret("4111"))
+        try item.add(.date, "expires", secret("2031-12"))
+        try item.add(.text, "username", secret("ada"))
+        try item.add(.url, "website", secret("https://a.example"))
+        try item.add(.url, "second", secret("https://b.example"))
+        for code in ["A", "B"] {
+            try item.add(.oneTimeCode, code, secret("otpauth://totp/\(code)?secret=JBSWY3DPEHPK3PXP"))
+        }
+        try secret([]).withBytes { try item.addFile("scan", name: "a.bin", content: $0) }
+        for number in ["4222", "{PASSWORD}"] { try item.set(item.fields[0], secret(number)) }
+        try item.addTag("a;b")
+        item.isFavourite = true
+        let root = KDBXGroup()
+        root.add(EntryPath(name: "card"), item)
+        var export = try KDBXExport(title: "t")
+        try export.append(root)
+        var settings = KDBXExport.Settings()
+        settings.aesRounds = 1000
+        let folder = try ScratchFolder("kdbx")
+        let path = folder["a.kdbx"]
+        let sealed = try export.seal(password: secret("pw"), settings: settings)
+        try Data(sealed.withBytes { $0.array }).write(to: URL(fileURLWithPath: path))
+        let words = isChanged ? ["edit", "-q", "-u", "eve", path, "card"] : ["mkdir", "-q", path, "group"]
+        #expect(try run(words, input: "pw\n").code == 0)
+        let xml = try run(["export", "-q", "-f", "xml", path], input: "pw\n").output
+        #expect(
+            xml.contains("<Expires>True</Expires>") && xml.contains("<Key>KP2A_URL</Key>")
+                && xml.contains(">4111</Value>"))
+        let bytes = try secret(Array(Data(contentsOf: URL(fileURLWithPath: path))))
+        let read = try KDBXImport.read(bytes, password: secret("pw"), keyFile: nil)
+        let card = try #require(read.items.first)
+        #expect(
+            read.notes.isEmpty && card.item.kind == .card && card.item.isFavourite && card.item.tags == ["a;b"],
+            "\(read.notes)")
+        #expect(
+            card.item.fields.map(\.label) == ["number", "expires", "username", "website", "second", "A", "B", "scan"])
+        #expect(
+            card.text("expires") == "2031-12" && card.text("number") == "{PASSWORD}"
+                && card.item.created == 1_600_000_000_123)
+        #expect(
+            card.item.fields.map(\.kind) == [.secret, .date, .text, .url, .url, .oneTimeCode, .oneTimeCode, .file]
+                && card.file == [])
+        #expect(card.earlier == ["number", "number"] + (isChanged ? ["username"] : []), "\(card.earlier)")
+        #expect(card.text("username") == (isChanged ? "eve" : "ada"))
+    }
+
     /// KeePassXC writes version 4 where an entry has data of other programs; the inner stream is ChaCha20 and the
     /// values protected.
     @Test func `a database of KeePassXC is read, with its history and files`() throws {
@@ -120,6 +170,36 @@ import VaultFormat
     private static let keyFile =
         "<?xml version=\"1.0\"?><KeyFile><Meta><Version>2.0</Version></Meta><Key><Data Hash=\"630DCD29\">"
         + "000102030405060708090A0B0C0D0E0F 101112131415161718191A1B1C1D1E1F</Data></Key></KeyFile>"
+
+    @Test func `pykeepass reads what is written, with expiry and earlier versions`() throws {
+        var item = try Item(.login)
+        try item.add(.secret, "password", secret("one"))
+        try item.add(.date, "expires", secret("2031-12-24"))
+        try item.set(item.fields[0], secret("two"))
+        let root = KDBXGroup()
+        root.add(EntryPath(name: "mail"), item)
+        var export = try KDBXExport(title: "t")
+        try export.append(root)
+        var settings = KDBXExport.Settings()
+        settings.memoryKiB = 1 << 10
+        let folder = try ScratchFolder("kdbx")
+        let sealed = try export.seal(password: secret("pw"), settings: settings)
+        try Data(sealed.withBytes { $0.array }).write(to: URL(fileURLWithPath: folder["a.kdbx"]))
+        let script = """
+            import sys
+            from pykeepass import PyKeePass
+            kp = PyKeePass(sys.argv[1], password='pw')
+            e = kp.find_entries(title='mail', first=True)
+            assert e.password == 'two' and e.expires and e.expiry_time.strftime('%Y-%m-%d') == '2031-12-24'
+            assert [old.password for old in e.history] == ['one']
+            """
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
+        process.arguments = ["-c", script, folder["a.kdbx"]]
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+    }
 
     /// pykeepass writes version 4 with Argon2d and AES.
     @Test(arguments: TestRun.kinds([(true, false), (false, true), (true, true)], of: "pykeepass"))
@@ -206,7 +286,7 @@ import VaultFormat
         let folder = try ScratchFolder("kdbx")
         let bytes = try third(folder)
         let read = try KDBXImport.read(secret(bytes), password: secret("pw"), keyFile: nil)
-        #expect(read.items.map(\.name).sorted() == ["Web/Bank", "Web/Mail"] && read.notes.isEmpty)
+        #expect(read.items.map(\.name).sorted() == ["Web/Bank", "Web/Mail"] && read.notes.isEmpty, "\(read.notes)")
         let mail = try #require(read.items.first { $0.name == "Web/Mail" })
         #expect(mail.text("password") == "second" && mail.text("username") == "ada" && mail.text("PIN") == "1234")
         #expect(mail.earlier == ["password"] && mail.file == [7, 8, 9])

@@ -6,8 +6,10 @@ internal import VaultFormat
 
 /// Writes a database in the format KDBX 4, which KeePass, KeePassXC and their like read: ChaCha20 and Argon2id.
 package struct KDBXExport: ~Copyable {
-    private var xml = SecretBuffer(limit: ImportLimits.expanded)
-    private var files: [KeePassTree.File] = []
+    var xml = SecretBuffer(limit: ImportLimits.expanded)
+    var files: [KeePassTree.File] = []
+    /// Bytes that earlier versions of entries may still take with what did not change in them.
+    var room = 32 << 20
 
     /// An empty database.
     /// - Throws: ``ImportError``.
@@ -15,12 +17,12 @@ package struct KDBXExport: ~Copyable {
         try write(
             "<?xml version=\"1.0\" encoding=\"utf-8\" standalone=\"yes\"?>\n<KeePassFile><Meta><Generator>Holdfast</Generator>"
         )
-        try write("<DatabaseName>")
-        try write(escaped: title)
-        try write("</DatabaseName><MemoryProtection><ProtectPassword>True</ProtectPassword></MemoryProtection>")
-        try write("<RecycleBinEnabled>False</RecycleBinEnabled></Meta><Root><Group><UUID>")
-        try writeID(try KDBXExport.random(16))
-        try write("</UUID><Name>Root</Name>")
+        try write(element: "DatabaseName", title)
+        try write("<MemoryProtection><ProtectPassword>True</ProtectPassword></MemoryProtection>")
+        // Otherwise the next change in KeePass forgets all earlier versions of an entry but ten.
+        try write("<HistoryMaxItems>-1</HistoryMaxItems><HistoryMaxSize>-1</HistoryMaxSize>")
+        try write("<RecycleBinEnabled>False</RecycleBinEnabled></Meta><Root><Group>")
+        try write("<UUID>\(Base64ID.text(KDBXExport.random(16)))</UUID><Name>Root</Name>")
     }
 
     /// What the entry begins with, for an item of a path; groups are not repeated: each entry stands in the group of
@@ -28,139 +30,16 @@ package struct KDBXExport: ~Copyable {
     /// - Throws: ``ImportError``; also where a value is no text and no file.
     package mutating func append(_ entries: borrowing KDBXGroup) throws(ImportError) {
         for child in entries.children {
-            try write("<Group><UUID>")
-            try writeID(try KDBXExport.random(16))
-            try write("</UUID><Name>")
-            try write(escaped: child.name)
-            try write("</Name>")
+            try write("<Group><UUID>\(Base64ID.text(KDBXExport.random(16)))</UUID>")
+            try write(element: "Name", child.name)
             try append(child)
             try write("</Group>")
         }
         for entry in entries.items {
-            try entry.withItem { item throws(ImportError) in try append(item, title: entry.name, entry.origin) }
-        }
-    }
-
-    private mutating func append(_ item: borrowing Item, title: String, _ origin: String?) throws(ImportError) {
-        try write("<Entry><UUID>")
-        try writeID(item.id.bytes)
-        try write("</UUID>")
-        try writeTimes(created: item.created, modified: item.modified)
-        if !item.tags.isEmpty {
-            try write("<Tags>")
-            try write(escaped: item.tags.joined(separator: ";"))
-            try write("</Tags>")
-        }
-        try write(string: "Title", text: title)
-        if let origin { try write(string: KeePassTree.originKey, text: origin) }
-        var used: Set<String> = ["Title", KeePassTree.originKey]
-        for field in item.fields {
-            let key = KDBXExport.key(field, &used)
-            let file = try item.withFile(of: field) { name, content throws(ImportError) in
-                (name, try KeePassTree.File(content))
-            }
-            if let file {
-                files.append(file.1)
-                try write(binary: file.0)
-            } else if item.withValue(of: field, KDBXExport.isText) {
-                try item.withValue(of: field) { value throws(ImportError) in
-                    try write(string: key, value: value, isSecret: !field.kind.isOpen)
-                }
-            } else {
-                // XML cannot have it; as a file it comes back byte by byte.
-                files.append(try item.withValue(of: field) { value throws(ImportError) in try KeePassTree.File(value) })
-                try write(binary: key + ".bin")
+            try entry.withItem { item throws(ImportError) in
+                try append(item, title: entry.name, entry.origin, entry.file)
             }
         }
-        _ = try item.withNotes { notes throws(ImportError) in try write(string: "Notes", value: notes, isSecret: false)
-        }
-        try write("</Entry>")
-    }
-
-    /// Refers to the last file.
-    private mutating func write(binary name: String) throws(ImportError) {
-        try write("<Binary><Key>")
-        try write(escaped: name)
-        try write("</Key><Value Ref=\"\(files.count - 1)\"/></Binary>")
-    }
-
-    /// Whether XML can have a value.
-    private static func isText(_ value: RawSpan) -> Bool {
-        guard value.isUTF8 else { return false }
-        return (0..<value.byteCount).allSatisfy { [9, 10, 13].contains(value[$0]) || value[$0] >= 0x20 }
-    }
-
-    /// KeePass' names for the usual fields; a number behind the label where it was used already.
-    private static func key(_ field: Item.Field, _ used: inout Set<String>) -> String {
-        let usual: [String: String] = ["username": "UserName", "password": "Password", "website": "URL"]
-        var key = usual[field.label.lowercased()] ?? field.label
-        if field.kind == .oneTimeCode { key = "otp" }
-        if key == "Notes" { key = "notes" }
-        var (name, number) = (key, 2)
-        while !used.insert(name).inserted {
-            name = "\(key) \(number)"
-            number += 1
-        }
-        return name
-    }
-
-    private mutating func writeTimes(created: Int64, modified: Int64) throws(ImportError) {
-        try write("<Times><CreationTime>")
-        try writeTime(created)
-        try write("</CreationTime><LastModificationTime>")
-        try writeTime(modified)
-        try write("</LastModificationTime><Expires>False</Expires></Times>")
-    }
-
-    /// Seconds since the year 1, in base 64.
-    private mutating func writeTime(_ milliseconds: Int64) throws(ImportError) {
-        let seconds = milliseconds / 1000 + 62_135_596_800
-        try writeID((0..<8).map { UInt8(truncatingIfNeeded: seconds >> (8 * Int64($0))) })
-    }
-
-    private mutating func writeID(_ bytes: [UInt8]) throws(ImportError) {
-        do throws(SecretMemoryError) { try unsafe Base64.append(bytes.span.bytes, to: &xml) } catch {
-            throw ImportError(error)
-        }
-    }
-
-    private mutating func write(string key: String, text: String) throws(ImportError) {
-        let bytes = Array(text.utf8)
-        try unsafe write(string: key, value: bytes.span.bytes, isSecret: false)
-    }
-
-    private mutating func write(string key: String, value: RawSpan, isSecret: Bool) throws(ImportError) {
-        try write("<String><Key>")
-        try write(escaped: key)
-        // The whole content is encrypted; the mark keeps the value hidden in the program that opens it.
-        try write(isSecret ? "</Key><Value ProtectInMemory=\"True\">" : "</Key><Value>")
-        for offset in 0..<value.byteCount { try write(character: value[offset]) }
-        try write("</Value></String>")
-    }
-
-    private mutating func write(escaped text: String) throws(ImportError) {
-        for byte in text.utf8 { try write(character: byte) }
-    }
-
-    private mutating func write(character byte: UInt8) throws(ImportError) {
-        switch byte {
-        case UInt8(ascii: "<"): try write("&lt;")
-        case UInt8(ascii: ">"): try write("&gt;")
-        case UInt8(ascii: "&"): try write("&amp;")
-        case UInt8(ascii: "\""): try write("&quot;")
-        case 0x0D: try write("&#xD;")
-        case 0x09, 0x0A, 0x20...0xFF:
-            do throws(SecretMemoryError) { try xml.append(byte) } catch { throw ImportError(error) }
-        default: try write("?")  // in a name; values with such bytes are files
-        }
-    }
-
-    private mutating func write(_ text: String) throws(ImportError) {
-        do throws(SecretMemoryError) { try xml.append(text) } catch { throw ImportError(error) }
-    }
-
-    private static func random(_ count: Int) throws(ImportError) -> [UInt8] {
-        try cryptography(SecureRandom.bytes(count))
     }
 }
 
@@ -171,15 +50,32 @@ package final class KDBXGroup {
         let name: String
         /// Where it was, if group and title do not say it.
         let origin: String?
+        /// What the entry has beside its item.
+        let file: Attachment?
         private let item: Item
 
-        init(_ name: String, origin: String?, _ item: consuming Item) {
+        init(_ name: String, origin: String?, _ file: Attachment?, _ item: consuming Item) {
             self.name = name
             self.origin = origin
+            self.file = file
             self.item = item
         }
 
         func withItem<E: Error>(_ body: (borrowing Item) throws(E) -> Void) throws(E) { try body(item) }
+    }
+
+    /// A file that is too large for an item.
+    package struct Attachment {
+        let name: String
+        let content: KeePassTree.File
+
+        /// Bytes of its content.
+        package var size: Int { content.count }
+
+        package init(_ name: String, _ content: consuming SecretBuffer) {
+            self.name = name
+            self.content = KeePassTree.File(SecretBufferBox(content))
+        }
     }
 
     let name: String
@@ -191,7 +87,9 @@ package final class KDBXGroup {
     /// Puts an item into the group of its path.
     /// - Parameter written: How the entry is written among all of the vault; two that look the same are told apart by
     ///   it.
-    package func add(_ entry: EntryPath, written: String? = nil, _ item: consuming Item) {
+    package func add(
+        _ entry: EntryPath, written: String? = nil, _ item: consuming Item, _ file: Attachment? = nil
+    ) {
         let parts = ImportedItem.parts(of: entry)
         var group = self
         for part in parts.dropLast() {
@@ -205,7 +103,7 @@ package final class KDBXGroup {
         }
         let isSaid = ImportedItem.isSaid(entry) && written ?? entry.short == entry.short
         let origin = isSaid ? nil : entry.text
-        group.items.append(Entry(parts.last ?? entry.name, origin: origin, item))
+        group.items.append(Entry(parts.last ?? entry.name, origin: origin, file, item))
     }
 }
 
@@ -288,9 +186,9 @@ extension KDBXExport {
             [1] + KDBXExport.littleEndian(4) + KDBXExport.littleEndian(3) + [2] + KDBXExport.littleEndian(64) + key
         try unsafe content.append(front.span.bytes)
         for file in files {
-            let head = [3] + KDBXExport.littleEndian(UInt32(file.content.count + 1)) + [1]
+            let head = [3] + KDBXExport.littleEndian(UInt32(file.count + 1)) + [1]
             try unsafe content.append(head.span.bytes)
-            try file.content.withBytes { bytes throws(ImportError) in try content.append(bytes) }
+            try file.withBytes { bytes throws(ImportError) in try content.append(bytes) }
         }
         let end: [UInt8] = [0, 0, 0, 0, 0]
         try unsafe content.append(end.span.bytes)
@@ -322,6 +220,10 @@ extension KDBXExport {
             dictionary += entry(4, "V", littleEndian(0x13))
         }
         return bytes + field(11, dictionary + [0]) + field(0, [0x0D, 0x0A, 0x0D, 0x0A])
+    }
+
+    private static func random(_ count: Int) throws(ImportError) -> [UInt8] {
+        try cryptography(SecureRandom.bytes(count))
     }
 
     private static func littleEndian(_ value: UInt32) -> [UInt8] {

@@ -9,8 +9,7 @@ extension KDBXImport {
         _ third: KDBXHeader.Third, _ bytes: RawSpan, _ header: KDBXHeader, _ keys: borrowing KDBXKeys,
         _ options: ImportOptions
     ) throws(ImportError) -> Imported {
-        let wrong = ImportError(
-            .wrongPassword, "", "the password or the key file is not the database's, or the file was changed")
+        let wrong = ImportError(.wrongPassword, "", wrongKey)
         let sealed = bytes.extracting(header.size..<bytes.byteCount)
         let plain: SecretBytes
         // Under a wrong key the padding is wrong most of the time.

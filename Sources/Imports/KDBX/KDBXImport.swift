@@ -4,6 +4,11 @@ internal import VaultFormat
 
 /// Databases of KeePass and KeePassXC in the formats KDBX 3 and 4.
 package enum KDBXImport {
+    /// No header says whether a hardware key answers a challenge beside the password.
+    static let wrongKey =
+        "the password or the key file is not the database's, a hardware key (such as a YubiKey) is required too, or the "
+        + "file was changed"
+
     /// - Parameters:
     ///   - password: Nil for a database that has only a key file.
     ///   - keyFile: What is in the key file; nil without one.
@@ -34,7 +39,7 @@ package enum KDBXImport {
             let keys = try KDBXKeys.derive(header, password: password, keyFile: keyFile)
             try checkTag(bytes, header, keys)
             let content = try content(bytes, header, keys)
-            return try content.withBytes { content throws(ImportError) in try inner(content, options) }
+            return try inner(content, options)
         }
     }
 
@@ -53,14 +58,26 @@ package enum KDBXImport {
         let tag = bytes.extracting(header.size + 32..<header.size + 64)
         guard HMACSHA256.isValid(tag, for: bytes.extracting(0..<header.size), key: key) else {
             throw ImportError(
-                .wrongPassword, "", "the password or the key file is not the database's, or the file was changed")
+                .wrongPassword, "", KDBXImport.wrongKey)
         }
     }
 
-    /// Blocks with a tag each, the last one empty; then decrypted and expanded.
     private static func content(
         _ bytes: RawSpan, _ header: KDBXHeader, _ keys: borrowing KDBXKeys
     ) throws(ImportError) -> SecretBufferBox {
+        let plain = try decrypted(bytes, header, keys)
+        return try plain.withBytes { plain throws(ImportError) in
+            if header.isCompressed { return try GzipFile.expand(plain) }
+            let box = SecretBufferBox(limit: ImportLimits.expanded)
+            try box.append(plain)
+            return box
+        }
+    }
+
+    /// Blocks with a tag each, the last one empty.
+    private static func decrypted(
+        _ bytes: RawSpan, _ header: KDBXHeader, _ keys: borrowing KDBXKeys
+    ) throws(ImportError) -> SecretBytes {
         var reader = ByteReader(header.size + 64)
         let sealed = SecretBufferBox(limit: ImportLimits.file)
         var block: UInt64 = 0
@@ -84,16 +101,10 @@ package enum KDBXImport {
         guard reader.position == bytes.byteCount else {
             throw .malformed("byte \(reader.position)", "something follows the last block")
         }
-        let plain = try sealed.withBytes { sealed throws(ImportError) in
+        return try sealed.withBytes { sealed throws(ImportError) in
             do throws(CryptographyError) { return try decrypt(sealed, header, keys) } catch {
                 throw ImportError.malformed("", "the encrypted content is damaged")
             }
-        }
-        return try plain.withBytes { plain throws(ImportError) in
-            if header.isCompressed { return try GzipFile.expand(plain) }
-            let box = SecretBufferBox(limit: ImportLimits.expanded)
-            try box.append(plain)
-            return box
         }
     }
 
@@ -108,36 +119,40 @@ package enum KDBXImport {
         }
     }
 
-    /// The inner header, then XML whose protected values are encrypted once more.
+    /// The inner header, then XML whose protected values are encrypted once more. Attachments stay where they are in
+    /// the content.
     static func inner(
-        _ bytes: RawSpan, _ options: ImportOptions = ImportOptions()
+        _ content: SecretBufferBox, _ options: ImportOptions = ImportOptions()
     ) throws(ImportError) -> Imported {
-        var reader = ByteReader(0)
-        var cipher: UInt8?
-        var key: SecretBytes?
         var files: KeePassTree.Files = [:]
-        while true {
-            let id = try reader.read(1, bytes)[0]
-            let size = Int(try reader.word(bytes))
-            let range = try reader.skip(size, bytes)
-            if id == 0 { break }
-            switch id {
-            case 1 where size == 4: cipher = bytes[range.lowerBound]
-            case 2 where (1...256).contains(size):
-                key = try memory { () throws(SecretMemoryError) in try SecretBytes(copying: bytes.extracting(range)) }
-            case 3 where size > 0:
-                guard files.count < 10_000 else {
-                    throw ImportError(.tooLarge, "inner header", "there are too many files")
+        let root = try content.withBytes { bytes throws(ImportError) in
+            var reader = ByteReader(0)
+            var cipher: UInt8?
+            var key: SecretBytes?
+            while true {
+                let id = try reader.read(1, bytes)[0]
+                let size = Int(try reader.word(bytes))
+                let range = try reader.skip(size, bytes)
+                if id == 0 { break }
+                switch id {
+                case 1 where size == 4: cipher = bytes[range.lowerBound]
+                case 2 where (1...256).contains(size):
+                    key = try memory(SecretBytes(copying: bytes.extracting(range)))
+                case 3 where size > 0:
+                    guard files.count < 10_000 else {
+                        throw ImportError(.tooLarge, "inner header", "there are too many files")
+                    }
+                    files[files.count] = .content(
+                        KeePassTree.File(content, range.lowerBound + 1..<range.upperBound))
+                default: throw .malformed("byte \(range.lowerBound)", "a field of the inner header is not valid")
                 }
-                files[files.count] = try KeePassTree.File(
-                    bytes.extracting(range.lowerBound + 1..<range.upperBound))
-            default: throw .malformed("byte \(range.lowerBound)", "a field of the inner header is not valid")
             }
-        }
-        let root = try XMLReader.parse(bytes.extracting(reader.position..<bytes.byteCount))
-        switch key {
-        case .none: throw .malformed("inner header", "the key of the inner stream is missing")
-        case .some(let key): try KeePassTree.reveal(root, try InnerStream.of(cipher, key))
+            let root = try XMLReader.parse(bytes.extracting(reader.position..<bytes.byteCount))
+            switch key {
+            case .none: throw .malformed("inner header", "the key of the inner stream is missing")
+            case .some(let key): try KeePassTree.reveal(root, try InnerStream.of(cipher, key))
+            }
+            return root
         }
         return try KeePassTree.read(root, files: files, options)
     }

@@ -1,26 +1,66 @@
 internal import SecretMemory
 internal import VaultFormat
 
-/// Values that stand in another entry: `{REF:P@I:` and that entry's number, as KeePass and KeePassXC write them into
-/// copies.
-struct KeePassReferences {
-    private var entries: [String: XMLNode] = [:]
+/// What values refer to: the value of another entry (`{REF:P@I:` and that entry's number), or another value of the same
+/// one (`{USERNAME}`), in any field and within other text, as KeePassXC resolves them.
+///
+/// A text can double with each step, and a search goes through all entries: both have limits for the whole file. What
+/// leads nowhere, to several entries or in a circle, or beyond a limit, is not resolved.
+final class KeePassReferences: @unchecked Sendable {  // one thread reads a file
+    /// A value with everything in place.
+    struct Value: ~Copyable {
+        let text: SecretBytes
+        /// Whether a part of it is hidden where it comes from.
+        let isProtected: Bool
+    }
 
-    /// Finds all entries below a group.
-    init(_ top: XMLNode) { collect(top) }
+    enum Outcome: ~Copyable {
+        /// It refers to nothing.
+        case plain
+        case resolved(Value)
+        /// It stays the text that it is.
+        case unresolved
+    }
 
-    private mutating func collect(_ group: XMLNode) {
-        for entry in group.all("Entry") {
-            guard let number = KeePassReferences.digits(entry["UUID"]), entries[number] == nil else { continue }
-            entries[number] = entry
+    /// How many values lead to each other, at most, as in KeePassXC.
+    private static let deepest = 10
+    /// Bytes that values become, at most, all together; and one alone.
+    private static let mostBytes = 16 << 20, longest = 1 << 20
+    /// Values that are followed, at most, and values that searches compare.
+    private static let mostSteps = 1_000_000, mostCompared = 200_000_000
+
+    /// A value that a search may find, and its entry.
+    private struct Found {
+        let field: KeePassPlaceholder.Field
+        let value: XMLNode
+        let entry: XMLNode
+    }
+
+    private var values: [Found] = []
+    private var numbers: [String: XMLNode] = [:]
+    private var (bytes, steps, compared) = (0, 0, 0)
+
+    /// Finds all entries below groups.
+    init(_ tops: [XMLNode]) { for top in tops { collect(top) } }
+
+    private func collect(_ group: XMLNode) {
+        for child in group.children {
+            if child.name == "Group" { collect(child) }
+            guard child.name == "Entry" else { continue }
+            for string in child.children where string.name == "String" {
+                guard let value = string["Value"] else { continue }
+                let key = string["Key"]?.openText ?? ""
+                let field = KeePassPlaceholder.Field.allCases.first { $0.key == key && !key.isEmpty }
+                values.append(Found(field: field ?? .other, value: value, entry: child))
+            }
+            if let number = KeePassReferences.digits(child), numbers[number] == nil { numbers[number] = child }
         }
-        for child in group.all("Group") { collect(child) }
     }
 
     /// An entry's number as references write it: base 64 in hexadecimal digits.
-    private static func digits(_ node: XMLNode?) -> String? {
+    private static func digits(_ entry: XMLNode) -> String? {
         let box = SecretBufferBox(limit: 64)
-        let isNumber = try? node?.text?.withBytes { text throws(ImportError) in
+        let isNumber = try? entry["UUID"]?.text?.withBytes { text throws(ImportError) in
             text.byteCount <= 64 ? try box.appendBase64(text) : false
         }
         guard isNumber == true, box.count == 16 else { return nil }
@@ -29,48 +69,148 @@ struct KeePassReferences {
         }
     }
 
-    /// What a value refers to, or the value itself. A reference of another form, or one that leads nowhere or in a
-    /// circle, stays the text that it is, and is noted.
-    func followed(_ value: XMLNode, _ item: ImportedItem) -> XMLNode {
-        if let found = followed(value) { return found }
-        item.note(.changed, "a reference to another entry, which is the text of the reference now")
-        return value
+    /// - Parameter owner: The entry that the value is of.
+    func resolve(_ value: XMLNode, of owner: XMLNode) throws(ImportError) -> Outcome {
+        let isPlain =
+            value.text?.withBytes { text in
+                text.byteCount > KeePassReferences.longest || !KeePassPlaceholder.isThere(in: text)
+            } ?? true
+        guard !isPlain else { return .plain }
+        let output = SecretBufferBox(limit: KeePassReferences.longest)
+        var way = Way()
+        guard try expand(value, of: owner, into: output, &way) else { return .unresolved }
+        return .resolved(Value(text: try output.bytes(), isProtected: way.isProtected))
     }
 
-    /// Nil where a reference leads nowhere.
-    func followed(_ value: XMLNode) -> XMLNode? {
-        var current = value
-        for _ in 0..<8 {
-            guard KeePassReferences.isThere(in: current) else { return current }
-            guard let (field, number) = KeePassReferences.target(of: current), let entry = entries[number],
-                let next = entry.all("String").first(where: { $0["Key"]?.openText == field })?["Value"]
-            else { return nil }
-            current = next
+    /// The values on the way to one, and what was met there.
+    private struct Way {
+        var values: [ObjectIdentifier] = []
+        var isProtected = false
+    }
+
+    /// - Returns: False where something cannot be resolved.
+    private func expand(
+        _ value: XMLNode, of owner: XMLNode, into output: SecretBufferBox, _ way: inout Way
+    ) throws(ImportError) -> Bool {
+        let id = ObjectIdentifier(value)
+        guard way.values.count < KeePassReferences.deepest, !way.values.contains(id) else { return false }
+        way.values.append(id)
+        defer { way.values.removeLast() }
+        return try value.text?.withBytes { text throws(ImportError) in
+            var (start, position) = (0, 0)
+            while position < text.byteCount {
+                guard text[position] == UInt8(ascii: "{"),
+                    let (placeholder, end) = KeePassPlaceholder.at(position, in: text)
+                else {
+                    position += 1
+                    continue
+                }
+                guard try append(text.extracting(start..<position), to: output),
+                    try append(placeholder, text, of: owner, to: output, &way)
+                else { return false }
+                (start, position) = (end, end)
+            }
+            return try append(text.extracting(start..<text.byteCount), to: output)
+        } ?? true
+    }
+
+    private func append(_ text: RawSpan, to output: SecretBufferBox) throws(ImportError) -> Bool {
+        bytes += text.byteCount
+        guard bytes <= KeePassReferences.mostBytes, output.count + text.byteCount <= KeePassReferences.longest else {
+            return false
+        }
+        try output.append(text)
+        return true
+    }
+
+    private func append(
+        _ placeholder: KeePassPlaceholder, _ text: RawSpan, of owner: XMLNode, to output: SecretBufferBox,
+        _ way: inout Way
+    ) throws(ImportError) -> Bool {
+        steps += 1
+        guard steps <= KeePassReferences.mostSteps else { return false }
+        switch placeholder {
+        case .unknown: return false
+        case .own(let field): return try append(field, of: owner, to: output, &way)
+        case .string(let name):
+            let key = text.openText(name)
+            guard let value = value(of: owner, { $0 == key }) else { return false }
+            way.isProtected = way.isProtected || value.isProtected || key == "Password"
+            return try expand(value, of: owner, into: output, &way)
+        case .part(let part):
+            let address = SecretBufferBox(limit: KeePassReferences.longest)
+            guard try append(.address, of: owner, to: address, &way) else { return false }
+            return try address.withBytes { address throws(ImportError) in
+                guard let range = KeePassPlaceholder.part(part, of: address) else { return true }
+                return try append(address.extracting(range), to: output)
+            }
+        case .reference(let wanted, let field, let range):
+            guard let entry = find(field, text.extracting(range)) else { return false }
+            if wanted == .number {
+                guard let digits = KeePassReferences.digits(entry) else { return false }
+                let number = Array(digits.uppercased().utf8)
+                return try unsafe append(number.span.bytes, to: output)
+            }
+            return try append(wanted, of: entry, to: output, &way)
+        }
+    }
+
+    private func append(
+        _ field: KeePassPlaceholder.Field, of entry: XMLNode, to output: SecretBufferBox, _ way: inout Way
+    ) throws(ImportError) -> Bool {
+        // An entry has all of them; an empty one may not be written.
+        guard let value = value(of: entry, { $0 == field.key }) else { return true }
+        way.isProtected = way.isProtected || value.isProtected || field == .password
+        return try expand(value, of: entry, into: output, &way)
+    }
+
+    private func value(of entry: XMLNode, _ isWanted: (String) -> Bool) -> XMLNode? {
+        for string in entry.children where string.name == "String" {
+            steps += 1
+            if isWanted(string["Key"]?.openText ?? "") { return string["Value"] }
         }
         return nil
     }
 
-    private static let mark: StaticString = "{REF:"
-    private static let fields: [UInt8: String] = [
-        UInt8(ascii: "T"): "Title", UInt8(ascii: "U"): "UserName", UInt8(ascii: "P"): "Password",
-        UInt8(ascii: "A"): "URL", UInt8(ascii: "N"): "Notes",
-    ]
-
-    private static func isThere(in node: XMLNode) -> Bool {
-        let size = mark.utf8CodeUnitCount
-        return node.text?.withBytes { text in
-            guard text.byteCount >= size else { return false }
-            return (0...text.byteCount - size).contains { text[$0] == 0x7B && text.equals(mark, $0..<$0 + size) }
-        } ?? false
+    /// The one entry that has the text in a field; where none has it, the one that has it in another case.
+    private func find(_ field: KeePassPlaceholder.Field, _ wanted: RawSpan) -> XMLNode? {
+        if field == .number { return numbers[wanted.openText(0..<wanted.byteCount).lowercased()] }
+        for isSame in [isEqual, isSimilar] as [(RawSpan, RawSpan) -> Bool] {
+            compared += values.count
+            guard compared <= KeePassReferences.mostCompared else { return nil }
+            var found: XMLNode?
+            for value in values where value.field == field && value.entry !== found {
+                guard value.value.text?.withBytes({ isSame($0, wanted) }) ?? false else { continue }
+                if found != nil { return nil }
+                found = value.entry
+            }
+            if found != nil { return found }
+        }
+        return nil
     }
 
-    /// The field and the number of a value that is one reference by number and nothing else.
-    private static func target(of node: XMLNode) -> (field: String, number: String)? {
-        node.text?.withBytes { text -> (String, String)? in
-            guard text.byteCount == 42, text.equals(mark, 0..<5), text.equals("@I:", 6..<9), text[41] == 0x7D,
-                let field = fields[text[5]]
-            else { return nil }
-            return (field, text.openText(9..<41).lowercased())
-        } ?? nil
+    private func isEqual(_ text: RawSpan, _ wanted: RawSpan) -> Bool {
+        text.byteCount == wanted.byteCount && (0..<text.byteCount).allSatisfy { text[$0] == wanted[$0] }
+    }
+
+    /// Letters outside of ASCII are the same in one case only.
+    private func isSimilar(_ text: RawSpan, _ wanted: RawSpan) -> Bool {
+        func small(_ byte: UInt8) -> UInt8 { (0x41...0x5A).contains(byte) ? byte | 0x20 : byte }
+        return text.byteCount == wanted.byteCount
+            && (0..<text.byteCount).allSatisfy { small(text[$0]) == small(wanted[$0]) }
+    }
+}
+
+extension KeePassPlaceholder.Field {
+    /// The key of its string; empty for what is no one string.
+    var key: String {
+        switch self {
+        case .title: "Title"
+        case .user: "UserName"
+        case .password: "Password"
+        case .address: "URL"
+        case .notes: "Notes"
+        case .number, .other: ""
+        }
     }
 }

@@ -3,17 +3,37 @@ internal import VaultFormat
 
 /// The XML of KeePass: of a database, and of an export without encryption.
 package enum KeePassTree {
-    /// A file that entries refer to by its number.
-    final class File: Sendable {
-        let content: SecretBytes
+    /// A file that entries refer to by its number: a part of what is in memory already.
+    struct File {
+        private let box: SecretBufferBox
+        private let range: Range<Int>
 
-        init(_ content: RawSpan) throws(ImportError) {
-            self.content = try memory(SecretBytes(copying: content))
+        init(_ box: SecretBufferBox, _ range: Range<Int>) { (self.box, self.range) = (box, range) }
+
+        /// All of it.
+        init(_ box: SecretBufferBox) { self.init(box, 0..<box.count) }
+
+        init(copying content: RawSpan) throws(ImportError) {
+            let box = SecretBufferBox(limit: ImportLimits.expanded)
+            try box.append(content)
+            self.init(box)
+        }
+
+        var count: Int { range.count }
+
+        func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
+            try box.withBytes { bytes throws(E) in try body(bytes.extracting(range)) }
         }
     }
 
+    /// A file, or why it cannot be read: that is an error of the entries that have it.
+    enum Attachment {
+        case content(File)
+        case damaged(ImportError)
+    }
+
     /// By the number that entries name.
-    typealias Files = [Int: File]
+    typealias Files = [Int: Attachment]
 
     /// Reads an export without encryption.
     /// - Throws: ``ImportError`` with the line.
@@ -78,39 +98,50 @@ package enum KeePassTree {
     static func read(
         _ root: XMLNode, files: Files, _ options: ImportOptions
     ) throws(ImportError) -> Imported {
-        guard root.name == "KeePassFile", let top = root["Root"]?["Group"] else {
+        guard root.name == "KeePassFile", let tops = root["Root"]?.all("Group"), !tops.isEmpty else {
             throw .malformed("line \(root.line)", "this is no XML of KeePass")
         }
         var files = files
-        // Files compressed well could be more together than any of them may be.
-        var total = 0
-        for binary in root["Meta"]?["Binaries"]?.all("Binary") ?? [] {
-            guard let number = binary.attributes["ID"].flatMap({ Int($0) }), files[number] == nil else {
-                throw .malformed("line \(binary.line)", "a file has no number, or that of another one")
-            }
-            let file = try file(binary)
-            total += file.content.count
-            guard total <= ImportLimits.expanded else {
-                throw ImportError(.tooLarge, "line \(binary.line)", "the files are too long")
-            }
-            files[number] = file
-        }
+        try collect(root["Meta"]?["Binaries"]?.all("Binary") ?? [], into: &files)
+        let meta = root["Meta"]
         let bin =
-            root["Meta"]?["RecycleBinEnabled"]?.openText.lowercased() == "true"
-            ? root["Meta"]?["RecycleBinUUID"]?.openText : nil
+            meta?["RecycleBinEnabled"]?.openText.lowercased() == "true" ? meta?["RecycleBinUUID"]?.openText : nil
         var result = Imported(options)
-        try group(top, [], bin, Context(files: files, references: KeePassReferences(top)), into: &result)
+        let reader = KeePassEntries(files: files, references: KeePassReferences(tops))
+        if let meta { try reader.read(meta: meta, into: &result) }
+        for top in tops { try group(top, nil, [], bin, reader, into: &result) }
+        for path in root.unread(except: ["Meta", "Root"])
+            + (root["Root"]?.unread(except: ["Group", "DeletedObjects"]) ?? [])
+        {
+            result.note(.leftOut, KeePassEntries.unknown(path))
+        }
         return result
     }
 
-    /// What entries refer to.
-    private struct Context {
-        let files: Files
-        let references: KeePassReferences
+    /// Reads the files in the XML itself.
+    private static func collect(_ nodes: [XMLNode], into files: inout Files) throws(ImportError) {
+        // Files compressed well could be more together than any of them may be.
+        var total = 0
+        for node in nodes {
+            guard let number = node.attributes["ID"].flatMap({ Int($0) }), files[number] == nil else {
+                throw .malformed("line \(node.line)", "a file has no number, or that of another one")
+            }
+            do throws(ImportError) {
+                let file = try file(node)
+                total += file.count
+                files[number] = .content(file)
+            } catch {
+                guard error.kind == .malformed else { throw error }
+                files[number] = .damaged(error)
+            }
+            guard total <= ImportLimits.expanded else {
+                throw ImportError(.tooLarge, "line \(node.line)", "the files are too long")
+            }
+        }
     }
 
     /// A file in the XML itself.
-    private static func file(_ node: XMLNode) throws(ImportError) -> File {
+    static func file(_ node: XMLNode) throws(ImportError) -> File {
         let box = SecretBufferBox(limit: ImportLimits.expanded)
         let isPlain = node.isRevealed
         let isValid =
@@ -120,130 +151,51 @@ package enum KeePassTree {
                 return true
             } ?? true
         guard isValid else { throw .malformed("line \(node.line)", "a file is not base 64") }
-        let isCompressed = node.attributes["Compressed"]?.lowercased() == "true"
-        return try box.withBytes { bytes throws(ImportError) in
-            guard isCompressed else { return try File(bytes) }
-            return try GzipFile.expand(bytes).withBytes { expanded throws(ImportError) in try File(expanded) }
-        }
+        // An empty file is written without anything compressed.
+        guard node.attributes["Compressed"]?.lowercased() == "true", box.count > 0 else { return File(box) }
+        let expanded = try box.withBytes { bytes throws(ImportError) in try GzipFile.expand(bytes) }
+        return File(expanded)
     }
 
+    /// - Parameter path: The groups that it is in; nil for the first one, whose name is none of them.
     private static func group(
-        _ node: XMLNode, _ path: [String], _ bin: String?, _ context: Context, into result: inout Imported
+        _ node: XMLNode, _ path: [String]?, _ tags: [String], _ bin: String?, _ reader: KeePassEntries,
+        into result: inout Imported
     ) throws(ImportError) {
+        let name = node["Name"]?.openText ?? "unnamed"
+        let inner = path.map { $0 + [name] } ?? []
         if let bin, node["UUID"]?.openText == bin {
             let count = entries(node)
-            if count > 0 { result.note(.leftOut, "\(count) entries in the recycle bin") }
+            if count > 0 {
+                result.note(
+                    .leftOut, count == 1 ? "1 entry in the recycle bin" : "\(count) entries in the recycle bin",
+                    entry: ImportedItem.name(inner).name)
+            }
             return
         }
-        for entry in node.all("Entry") {
-            do throws(ImportError) { try self.entry(entry, path, context, into: &result) } catch {
-                try result.leaveOut(error, entry: path.joined(separator: "/"), place: "")
+        let tags = try tags + reader.read(group: node, inner, name, into: &result)
+        for child in node.children {
+            switch child.name {
+            case "Entry":
+                do throws(ImportError) { try reader.read(child, inner, tags, into: &result) } catch {
+                    let path = inner + [KeePassStrings(child).value("Title")?.openText ?? "unnamed"]
+                    try result.leaveOut(error, entry: ImportedItem.name(path).name, place: "")
+                }
+            case "Group": try group(child, inner, tags, bin, reader, into: &result)
+            default: break
             }
         }
-        for child in node.all("Group") {
-            try group(child, path + [child["Name"]?.openText ?? "unnamed"], bin, context, into: &result)
-        }
     }
-
-    /// Fields that every entry has.
-    private static let standard: Set = ["Title", "UserName", "Password", "URL", "Notes", originKey]
-
-    /// The string that says where an entry was in a vault of ours, where group and title alone do not.
-    static let originKey = "holdfast.path"
 
     private static func entries(_ node: XMLNode) -> Int {
         node.all("Entry").count + node.all("Group").reduce(0) { $0 + entries($1) }
     }
 
-    private static func entry(
-        _ node: XMLNode, _ path: [String], _ context: Context, into result: inout Imported
-    ) throws(ImportError) {
-        let strings = node.all("String")
-        func value(_ key: String) -> XMLNode? { strings.first { $0["Key"]?.openText == key }?["Value"] }
-        let title = value("Title").map { context.references.followed($0) ?? $0 }?.openText ?? ""
-        let times = node["Times"]
-        let item = try ImportedItem(
-            .login, path: path + [title.isEmpty ? "unnamed" : title], place: "",
-            created: time(times?["CreationTime"]))
-        func string(_ key: String) -> XMLNode? { value(key).map { context.references.followed($0, item) } }
-        for (key, label, kind) in [
-            ("UserName", "username", FieldKind.text), ("Password", "password", .secret), ("URL", "website", .url),
-        ] {
-            try string(key)?.text?.withBytes { value throws(ImportError) in try item.add(kind, label, bytes: value) }
-        }
-        try string("Notes")?.text?.withBytes { notes throws(ImportError) in
-            let notes = try memory(SecretBytes(copying: notes))
-            try item.addNotes(notes)
-        }
-        if let origin = string(originKey)?.openText { item.keep(origin: origin) }
-        let codes = try KeePassCodes.add(strings, to: item)
-        for field in strings {
-            let key = field["Key"]?.openText ?? ""
-            guard !standard.contains(key), !codes.contains(key), let value = field["Value"] else { continue }
-            try custom(field, context.references.followed(value, item), item)
-        }
-        for binary in node.all("Binary") {
-            let name = binary["Key"]?.openText ?? "file"
-            guard let value = binary["Value"] else { continue }
-            if let file = value.attributes["Ref"].flatMap({ Int($0) }).flatMap({ context.files[$0] }) {
-                try file.content.withBytes { content throws(ImportError) in
-                    try addFile(name, content, to: item)
-                }
-            } else {
-                try file(value).content.withBytes { content throws(ImportError) in
-                    try addFile(name, content, to: item)
-                }
-            }
-        }
-        for tag in (node["Tags"]?.openText ?? "").split(whereSeparator: { ",;".contains($0) }) {
-            item.addTag(String(tag))
-        }
-        func password(_ entry: XMLNode) -> XMLNode? {
-            entry.all("String").first { $0["Key"]?.openText == "Password" }?["Value"]
-        }
-        let history = (node["History"]?.all("Entry") ?? []).map { old in (old, password(old)) }
-        for (index, (old, earlier)) in history.enumerated() {
-            // Each is the whole entry as it was: only where the next one has another password was this one changed.
-            let next = index + 1 < history.count ? history[index + 1].1 : password(node)
-            let isSame = earlier?.text?.withBytes { value in next?.text?.isEqual(to: value) ?? false } ?? true
-            guard !isSame else { continue }
-            let value = earlier.map { context.references.followed($0, item) }
-            try value?.text?.withBytes { value throws(ImportError) in
-                try item.addEarlier(
-                    .secret, "password", bytes: value, replaced: time(old["Times"]?["LastModificationTime"]))
-            }
-        }
-        if times?["Expires"]?.openText.lowercased() == "true", let expiry = time(times?["ExpiryTime"]),
-            let day = ForeignTime.day(milliseconds: expiry)
-        {
-            try item.add(.date, "expires", text: day)
-        }
-        item.finish(modified: time(times?["LastModificationTime"]))
-        try result.append(item)
-    }
-
-    private static func addFile(
-        _ name: String, _ content: RawSpan, to item: ImportedItem
-    ) throws(ImportError) {
-        do throws(ImportError) { try item.addFile("file", name: name, content: content) } catch {
-            item.note(.leftOut, "a file that is more than an entry can hold")
-        }
-    }
-
-    /// What the user added.
-    private static func custom(_ field: XMLNode, _ value: XMLNode, _ item: ImportedItem) throws(ImportError) {
-        let key = field["Key"]?.openText ?? ""
-        // A reference keeps its own mark, not that of what it refers to.
-        let isProtected = [field["Value"], value].contains { value in
-            value?.attributes["Protected"]?.lowercased() == "true"
-                || value?.attributes["ProtectInMemory"]?.lowercased() == "true"
-        }
-        let kind: FieldKind = key.hasPrefix("KP2A_URL") ? .url : isProtected ? .secret : .text
-        try value.text?.withBytes { value throws(ImportError) in try item.add(kind, key, bytes: value) }
-    }
+    /// The string that says where an entry was in a vault of ours, where group and title alone do not.
+    static let originKey = "holdfast.path"
 
     /// A text, or seconds since the year 1 in base 64.
-    private static func time(_ node: XMLNode?) -> Int64? {
+    static func time(_ node: XMLNode?) -> Int64? {
         guard let text = node?.openText, !text.isEmpty else { return nil }
         if let time = ForeignTime.milliseconds(text) { return time }
         let box = SecretBufferBox(limit: 64)

@@ -7,6 +7,8 @@ final class SecretBufferBox {
 
     init(limit: Int) { buffer = SecretBuffer(limit: limit) }
 
+    init(_ buffer: consuming SecretBuffer) { self.buffer = buffer }
+
     var count: Int { buffer.count }
 
     func append(_ byte: UInt8) throws(ImportError) {

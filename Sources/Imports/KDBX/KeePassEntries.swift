@@ -1,0 +1,374 @@
+internal import Items
+internal import SecretMemory
+internal import VaultFormat
+
+/// Reads entries, and what groups and the database say in the user's own words.
+final class KeePassEntries {
+    private let files: KeePassTree.Files
+    let references: KeePassReferences
+    /// Bytes of attachments that entries got: many entries may refer to one.
+    private var copied = 0
+
+    init(files: KeePassTree.Files, references: KeePassReferences) {
+        (self.files, self.references) = (files, references)
+    }
+
+    /// Elements of an entry or a group that say nothing outside of KeePass: numbers, looks and the state of its windows.
+    /// The list is from the format's description, https://keepass.info/help/kb/kdbx.html, and its schema.
+    static let meaningless: Set = [
+        "UUID", "IconID", "CustomIconUUID", "ForegroundColor", "BackgroundColor", "QualityCheck", "PreviousParentGroup",
+        "IsExpanded", "EnableAutoType", "EnableSearching", "LastTopVisibleEntry", "AutoType.Enabled",
+        "AutoType.DataTransferObfuscation", "Times.LastAccessTime", "Times.ExpiryTime", "Times.UsageCount",
+        "Times.LocationChanged", "Times.CreationTime", "Times.LastModificationTime", "Times.Expires",
+        "CustomData.Item.LastModificationTime",
+    ]
+
+    private static let meaninglessOfGroups = meaningless.union(["Group", "Entry"])
+
+    /// The same of the database: its numbers, times, and settings of the program.
+    private static let meaninglessMeta: Set = [
+        "Generator", "HeaderHash", "SettingsChanged", "DatabaseName", "DatabaseNameChanged",
+        "DatabaseDescriptionChanged", "DefaultUserNameChanged", "MaintenanceHistoryDays", "Color", "MasterKeyChanged",
+        "MasterKeyChangeRec", "MasterKeyChangeForce", "MasterKeyChangeForceOnce", "MemoryProtection",
+        "RecycleBinEnabled", "RecycleBinUUID", "RecycleBinChanged", "EntryTemplatesGroup", "EntryTemplatesGroupChanged",
+        "LastSelectedGroup", "LastTopVisibleGroup", "HistoryMaxItems", "HistoryMaxSize", "Binaries",
+        "CustomData.Item.LastModificationTime", "CustomIcons",
+    ]
+
+    /// What keys of custom data begin with that KeePassXC keeps for itself: which programs were allowed something, how
+    /// reports count an entry, what groups do in a browser, times of its own.
+    private static let bookkeeping = [
+        "KPXC_", "FDO_SECRETS_", "Browser", "KeePassXC-Browser", "KeeShare/", "_LAST_MODIFIED", "_CREATED", "KnownBad",
+        "holdfast.",
+    ]
+
+    static func unknown(_ path: String) -> String { "what KeePass has as \(path)" }
+
+    /// Reads an entry.
+    /// - Parameter tags: Those of its groups, which count for their entries.
+    func read(
+        _ node: XMLNode, _ path: [String], _ tags: [String], into result: inout Imported
+    ) throws(ImportError) {
+        let layout = layout(node)
+        let times = node["Times"]
+        var strings = KeePassStrings(node)
+        let title = try title(&strings, layout, node)
+        let created = KeePassTree.time(times?["CreationTime"])
+        let item = try ImportedItem(
+            layout?.kind ?? .login, path: path + [title.text.isEmpty ? "unnamed" : title.text], place: "",
+            created: exact(created, layout?.created))
+        if title.isUnresolved { item.note(.changed, KeePassEntries.unresolved) }
+        if let origin = strings.take(KeePassTree.originKey)?.openText { item.keep(origin: origin) }
+        var binaries = node.all("Binary")
+        var expiry = times?["Expires"]?.openText.lowercased() == "true" ? KeePassTree.time(times?["ExpiryTime"]) : nil
+        for field in layout?.fields ?? [] { try restore(field, &strings, &binaries, &expiry, of: node, to: item) }
+        for (key, label, kind) in [
+            ("UserName", "username", FieldKind.text), ("Password", "password", .secret), ("URL", "website", .url),
+        ] {
+            guard let value = strings.take(key) else { continue }
+            try add(kind, label, value, of: node, to: item)
+        }
+        if let notes = strings.take("Notes") { try add(notes: notes, layout?.areNotesLiteral ?? false, node, to: item) }
+        try KeePassCodes.add(&strings, to: item)
+        for (key, value) in strings.others { try add(custom: key, value, of: node, to: item) }
+        for binary in binaries { try add(binary: binary, to: item) }
+        if let day = expiry.flatMap(ForeignTime.day) { try item.add(.date, "expires", text: day) }
+        try addExtras(of: node, to: item)
+        addTags(node, layout, tags, to: item)
+        if layout?.isFavourite ?? false { item.favour() }
+        try addHistory(of: node, times, to: item)
+        for path in node.unread(except: KeePassEntries.meaningless) {
+            item.note(.leftOut, KeePassEntries.unknown(path))
+        }
+        item.finish(modified: exact(KeePassTree.time(times?["LastModificationTime"]), layout?.modified))
+        try result.append(item)
+    }
+
+    /// What we kept about it, if we wrote it.
+    private func layout(_ node: XMLNode) -> KeePassLayout? {
+        for item in node["CustomData"]?.all("Item") ?? [] where item["Key"]?.openText == KeePassLayout.key {
+            guard let value = item["Value"],
+                value.text?.withBytes({ $0.byteCount <= ItemLimits.size }) ?? false
+            else { continue }
+            return KeePassLayout(value.openText)
+        }
+        return nil
+    }
+
+    /// Our time, unless another program has changed the entry since.
+    private func exact(_ time: Int64?, _ ours: Int64?) -> Int64? {
+        guard let time, let ours, KeePassTime.seconds(ours) == KeePassTime.seconds(time) else { return time }
+        return ours
+    }
+
+    private func title(
+        _ strings: inout KeePassStrings, _ layout: KeePassLayout?, _ node: XMLNode
+    ) throws(ImportError) -> (text: String, isUnresolved: Bool) {
+        guard let value = strings.take("Title") else { return ("", false) }
+        guard !(layout?.isTitleLiteral ?? false) else { return (value.openText, false) }
+        switch try references.resolve(value, of: node) {
+        case .plain: return (value.openText, false)
+        case .unresolved: return (value.openText, true)
+        // A title is no secret.
+        case .resolved(let found): return found.isProtected ? (value.openText, true) : (found.text.openText(), false)
+        }
+    }
+
+    static let unresolved = "a reference to another value, which is the text of the reference now"
+
+    /// Lends a value with what it refers to in place, and whether a part of that is hidden.
+    private func with(
+        _ value: XMLNode, of node: XMLNode, for item: ImportedItem,
+        _ body: (RawSpan, _ isProtected: Bool) throws(ImportError) -> Void
+    ) throws(ImportError) {
+        switch try references.resolve(value, of: node) {
+        case .plain: try value.text?.withBytes { text throws(ImportError) in try body(text, value.isProtected) }
+        case .unresolved:
+            item.note(.changed, KeePassEntries.unresolved)
+            try value.text?.withBytes { text throws(ImportError) in try body(text, value.isProtected) }
+        case .resolved(let found):
+            let isProtected = found.isProtected || value.isProtected
+            try found.text.withBytes { text throws(ImportError) in try body(text, isProtected) }
+        }
+    }
+
+    /// Adds a value as a field; an open one that KeePass hides, or that refers to such a one, becomes a secret.
+    private func add(
+        _ kind: FieldKind, _ label: String, _ value: XMLNode, of node: XMLNode, to item: ImportedItem,
+        keepsEmpty: Bool = false
+    ) throws(ImportError) {
+        if kind == .url, value.text?.withBytes({ $0.isCommand }) ?? false {
+            item.note(.changed, "an address that runs a program in KeePass; it is only text here")
+            let isProtected = value.isProtected
+            try value.text?.withBytes { text throws(ImportError) in
+                try item.add(isProtected ? .secret : .text, label, bytes: text)
+            }
+            return
+        }
+        var isThere = false
+        try with(value, of: node, for: item) { text, isProtected throws(ImportError) in
+            isThere = true
+            try item.add(isProtected && kind.isOpen ? .secret : kind, label, bytes: text, keepsEmpty: keepsEmpty)
+        }
+        if !isThere, keepsEmpty { try item.add(kind, label, bytes: RawSpan(), keepsEmpty: true) }
+    }
+
+    private func add(
+        notes: XMLNode, _ isLiteral: Bool, _ node: XMLNode, to item: ImportedItem
+    ) throws(ImportError) {
+        func add(_ text: RawSpan) throws(ImportError) { try item.addNotes(memory(SecretBytes(copying: text))) }
+        guard !isLiteral else {
+            try notes.text?.withBytes { text throws(ImportError) in try add(text) }
+            return
+        }
+        try with(notes, of: node, for: item) { text, _ throws(ImportError) in try add(text) }
+    }
+
+    /// What the user added.
+    private func add(
+        custom key: String, _ value: XMLNode, of node: XMLNode, to item: ImportedItem
+    ) throws(ImportError) {
+        if key.hasPrefix("KPEX_PASSKEY_") { item.note(.changed, "a passkey, which is only fields now") }
+        if value.text?.withBytes({ $0.begins(with: ItemValue.oneTimeCodePrefix) }) ?? false {
+            try value.text?.withBytes { text throws(ImportError) in
+                try item.addCode(key, memory(SecretBytes(copying: text)))
+            }
+            return
+        }
+        let kind: FieldKind = key.hasPrefix("KP2A_URL") ? .url : value.isProtected ? .secret : .text
+        try add(kind, key, value, of: node, to: item, keepsEmpty: true)
+    }
+
+    private func add(binary: XMLNode, to item: ImportedItem) throws(ImportError) {
+        let name = binary["Key"]?.openText ?? "file"
+        let number = item.item.fields.count { $0.kind == .file } + 1
+        try withContent(of: binary, for: item) { content throws(ImportError) in
+            do throws(ImportError) {
+                try item.addFile(number == 1 ? "file" : "file \(number)", name: name, content: content)
+            } catch { item.note(.leftOut, "a file that is more than an entry can hold") }
+        }
+    }
+
+    /// Lends what an attachment has.
+    func withContent(
+        of binary: XMLNode, for item: ImportedItem, _ body: (RawSpan) throws(ImportError) -> Void
+    ) throws(ImportError) {
+        guard let value = binary["Value"] else { return item.note(.leftOut, KeePassEntries.absent) }
+        let file: KeePassTree.File
+        if let reference = value.attributes["Ref"] {
+            switch Int(reference).flatMap({ files[$0] }) {
+            case .none: return item.note(.leftOut, KeePassEntries.absent)
+            case .damaged(let error): throw error
+            case .content(let found): file = found
+            }
+        } else {
+            file = try KeePassTree.file(value)
+        }
+        copied += file.count
+        guard copied <= ImportLimits.expanded else {
+            throw ImportError(.tooLarge, "line \(binary.line)", "the attachments of all entries are too long together")
+        }
+        try file.withBytes(body)
+    }
+
+    private static let absent = "an attachment that is not in the file"
+
+    /// Adds a field as we had it.
+    private func restore(
+        _ field: KeePassLayout.Field, _ strings: inout KeePassStrings, _ binaries: inout [XMLNode],
+        _ expiry: inout Int64?, of node: XMLNode, to item: ImportedItem
+    ) throws(ImportError) {
+        switch field.place {
+        case .string:
+            guard let value = strings.take(field.key) else { return }
+            try add(field.kind, field.label, value, of: node, to: item, keepsEmpty: true)
+        case .literal:
+            guard let value = strings.take(field.key) else { return }
+            try value.text?.withBytes { text throws(ImportError) in try item.add(field.kind, field.label, bytes: text) }
+        case .expiry:
+            guard let time = expiry.take() else { return }
+            let isSame = KeePassTime.expiry(field.key).map(KeePassTime.seconds) == KeePassTime.seconds(time)
+            guard let day = isSame ? field.key : ForeignTime.day(milliseconds: time) else { return }
+            try item.add(.date, field.label, text: day)
+        case .content, .file:
+            guard let index = binaries.firstIndex(where: { $0["Key"]?.openText == field.key }) else { return }
+            try withContent(of: binaries.remove(at: index), for: item) { content throws(ImportError) in
+                guard field.place == .file else {
+                    return try item.add(field.kind, field.label, bytes: content, keepsEmpty: true)
+                }
+                try item.addFile(field.label, name: KeePassLayout.fileName(field), content: content)
+            }
+        }
+    }
+}
+
+// What is beside the fields.
+extension KeePassEntries {
+    /// Tags of the entry, as we had them if they are the same, and of its groups.
+    private func addTags(_ node: XMLNode, _ layout: KeePassLayout?, _ tags: [String], to item: ImportedItem) {
+        let written = node["Tags"]?.openText ?? ""
+        let own = KeePassEntries.tags(written)
+        let ours = layout?.tags ?? []
+        let isOurs = Set(KeePassEntries.tags(ours.joined(separator: ";"))) == Set(own)
+        let all = (isOurs ? ours : own) + tags
+        for tag in all.prefix(4 * ItemLimits.tags) { item.addTag(tag) }
+        if all.count > 4 * ItemLimits.tags { item.note(.leftOut, "more tags than an entry can have") }
+    }
+
+    static func tags(_ text: String) -> [String] {
+        text.split(whereSeparator: { ",;".contains($0) }).map {
+            $0.split(separator: " ").joined(separator: " ")
+        }.filter { !$0.isEmpty }
+    }
+
+    /// Auto-type, the address that stands in for the usual one, and what other programs keep.
+    private func addExtras(of node: XMLNode, to item: ImportedItem) throws(ImportError) {
+        try add(extra: node["OverrideURL"], "override URL", .text, to: item)
+        // A sequence may have a password in it.
+        try add(extra: node["AutoType"]?["DefaultSequence"], "auto-type", .secret, to: item)
+        try add(extra: node["DefaultAutoTypeSequence"], "auto-type", .secret, to: item)
+        for association in node["AutoType"]?.all("Association") ?? [] {
+            let window = association["Window"]?.openText ?? ""
+            let sequence = association["KeystrokeSequence"]
+            let label = window.isEmpty ? "auto-type" : "auto-type in \(window)"
+            guard try !add(extra: sequence, label, .secret, to: item), !window.isEmpty else { continue }
+            try item.add(.text, "auto-type window", text: window)
+        }
+        try addCustomData(of: node, to: item)
+    }
+
+    @discardableResult
+    private func add(
+        extra node: XMLNode?, _ label: String, _ kind: FieldKind, to item: ImportedItem
+    ) throws(ImportError) -> Bool {
+        var isThere = false
+        try node?.text?.withBytes { text throws(ImportError) in
+            isThere = text.byteCount > 0
+            try item.add(kind, label, bytes: text)
+        }
+        return isThere
+    }
+
+    private func addCustomData(of node: XMLNode, to item: ImportedItem) throws(ImportError) {
+        for data in node["CustomData"]?.all("Item") ?? [] {
+            let key = data["Key"]?.openText ?? ""
+            guard !KeePassEntries.bookkeeping.contains(where: key.hasPrefix) else {
+                data.markRead()
+                continue
+            }
+            guard try add(extra: data["Value"], key, .secret, to: item) else { continue }
+            item.note(.changed, "data of another program beside the entry, which is a secret field now")
+        }
+    }
+
+    /// Keeps what the user wrote about a group as a note in it.
+    /// - Returns: The group's tags, which are those of its entries.
+    func read(
+        group node: XMLNode, _ path: [String], _ name: String, into result: inout Imported
+    ) throws(ImportError) -> [String] {
+        let times = node["Times"]
+        let item = try ImportedItem(
+            .note, path: path + [name], place: "", created: KeePassTree.time(times?["CreationTime"]))
+        if let notes = node["Notes"] { try add(notes: notes, true, node, to: item) }
+        if times?["Expires"]?.openText.lowercased() == "true",
+            let day = KeePassTree.time(times?["ExpiryTime"]).flatMap(ForeignTime.day)
+        {
+            try item.add(.date, "expires", text: day)
+        }
+        try addExtras(of: node, to: item)
+        for path in node.unread(except: KeePassEntries.meaninglessOfGroups) {
+            item.note(.leftOut, KeePassEntries.unknown(path))
+        }
+        let tags = KeePassEntries.tags(node["Tags"]?.openText ?? "")
+        item.finish(modified: KeePassTree.time(times?["LastModificationTime"]))
+        try result.append(ifFilled: item)
+        return tags
+    }
+
+    /// Keeps what the user wrote about the database as a note of the database's name.
+    func read(meta: XMLNode, into result: inout Imported) throws(ImportError) {
+        let name = meta["DatabaseName"]?.openText ?? ""
+        let item = try ImportedItem(.note, path: [name.isEmpty ? "database" : name], place: "")
+        if let notes = meta["DatabaseDescription"] { try add(notes: notes, true, meta, to: item) }
+        try add(extra: meta["DefaultUserName"], "default user name", .text, to: item)
+        try addCustomData(of: meta, to: item)
+        for path in meta.unread(except: KeePassEntries.meaninglessMeta) {
+            item.note(.leftOut, KeePassEntries.unknown(path))
+        }
+        let icons = meta["CustomIcons"]?.all("Icon").count ?? 0
+        if icons > 0 { item.note(.leftOut, "\(icons) pictures of entries and groups (icons)") }
+        try result.append(ifFilled: item)
+    }
+}
+
+extension Imported {
+    /// Takes an item that has anything; of another one the notes alone.
+    fileprivate mutating func append(ifFilled item: ImportedItem) throws(ImportError) {
+        guard item.item.fields.isEmpty, item.item.withNotes({ _ in true }) == nil else { return try append(item) }
+        for (kind, what) in item.remarks { note(kind, what, entry: item.name, place: item.place) }
+    }
+}
+
+extension RawSpan {
+    /// Whether KeePass runs it as a command.
+    var isCommand: Bool {
+        let mark: StaticString = "cmd://"
+        guard byteCount >= mark.utf8CodeUnitCount else { return false }
+        return (0..<mark.utf8CodeUnitCount).allSatisfy { unsafe self[$0] | 0x20 == mark.utf8Start[$0] | 0x20 }
+    }
+}
+
+/// Times as KeePass writes them: whole seconds.
+enum KeePassTime {
+    /// Seconds since 1970, of milliseconds.
+    static func seconds(_ milliseconds: Int64) -> Int64 {
+        milliseconds / 1000 - (milliseconds % 1000 < 0 ? 1 : 0)
+    }
+
+    /// The time, in milliseconds since 1970, at which an entry of this date expires: the beginning of the day, or of
+    /// the month's first. Nil for what is no date of the years that KeePass has.
+    static func expiry(_ date: String) -> Int64? {
+        guard !date.hasPrefix("0000") else { return nil }
+        return ForeignTime.milliseconds((date.utf8.count == 7 ? date + "-01" : date) + "T00:00:00Z")
+    }
+}
