@@ -61,12 +61,12 @@ import VaultFormat
     }
 
     @Test(arguments: [
-        [("TOTP Seed", "JBSWY3DPEHPK3PXP"), ("TOTP Settings", "30;S")],
+        [("TOTP Seed", "JBSWY3DPEHPK3PXP"), ("TOTP Settings", "60;S")],
         [("TOTP Seed", "JBSWY3DPEHPK3PXP"), ("TOTP Settings", "soon")],
         [("TimeOtp-Secret", "Hello!"), ("TimeOtp-Algorithm", "HMAC-MD5")],
         [("TimeOtp-Secret-Hex", "4"), ("TimeOtp-Period", "30")],
         [("HmacOtp-Secret", "Hello!"), ("HmacOtp-Counter", "-1")],
-        [("otp", "otpauth://totp/x?secret=JBSWY3DPEHPK3PXP&amp;digits=6&amp;encoder=steam")],
+        [("otp", "otpauth://totp/x?secret=JBSWY3DPEHPK3PXP&amp;digits=6&amp;encoder=other")],
         [("otp", "key=JBSWY3DPEHPK3PXP&amp;otpHashMode=Md5")], [("otp", "key=JBSWY3DPEHPK3PXP&amp;type=Yandex")],
     ])
     func `codes that cannot be computed are no codes, their settings are kept and said`(
@@ -93,20 +93,15 @@ import VaultFormat
         #expect(item.item.fields.prefix(4).allSatisfy { $0.kind == .oneTimeCode })
     }
 
-    /// Case 02 of public reports: three programs' settings in one file.
-    @Test func `settings of three programs belong to their codes`() throws {
-        let key = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ"
-        let read = try KeePassSample.entries(
-            KeePassSample.entry(1, ("Title", "keetray-60-8"), ("TOTP Seed", key), ("TOTP Settings", "60;8"))
-                + KeePassSample.entry(2, ("Title", "keetray-steam"), ("TOTP Seed", key), ("TOTP Settings", "30;S"))
-                + KeePassSample.entry(
-                    3, ("Title", "keepass-2.47"), ("TimeOtp-Secret-Base32", key), ("TimeOtp-Length", "8"),
-                    ("TimeOtp-Period", "60"), ("TimeOtp-Algorithm", "HMAC-SHA-256")))
-        func end(_ index: Int) -> String? {
-            read.items[index].text("code")?.split(separator: "&").dropFirst().joined(separator: " ")
-        }
-        #expect(end(0) == "algorithm=SHA1 digits=8 period=60" && end(2) == "algorithm=SHA256 digits=8 period=60")
-        let isSteam = read.items[1].text("code")?.contains("encoder=steam") ?? false
-        #expect(isSteam != (read.notes.count == 1 && read.items[1].kind("TOTP Seed") == .secret))
+    @Test(arguments: [
+        [("TOTP Seed", "JBSWY3DPEHPK3PXP"), ("TOTP Settings", "30;S")],
+        [("otp", "otpauth://totp/?secret=JBSWY3DPEHPK3PXP&amp;period=30&amp;digits=5&amp;encoder=steam")],
+        [("otp", "key=JBSWY3DPEHPK3PXP&amp;type=Steam")],
+    ])
+    func `codes of Steam are codes`(_ fields: [(String, String)]) throws {
+        let read = try KeePassSample.entry([("Title", "T")] + fields)
+        let text = try #require(read.items.first?.text("code"))
+        #expect(text.contains("encoder=steam") && read.notes.isEmpty)
+        #expect(try OneTimeCode(parsing: secret(text)).characters == .steam)
     }
 }

@@ -87,7 +87,7 @@ import VaultFormat
         #expect(read.notes.isEmpty && read.items.map(\.name) == ["A"] && read.items[0].item.fields.isEmpty)
     }
 
-    /// Case 01 of public reports, and what keepassxc-cli writes: references to files that it leaves out.
+    /// keepassxc-cli writes references to files that it leaves out.
     @Test func `an empty attachment is an empty file, and one that is not there is said`() throws {
         let read = try KeePassSample.entries(
             "<Entry>\(KeePassSample.string("Title", "one"))<Binary><Key>e</Key><Value Ref=\"0\"/></Binary></Entry>"

@@ -66,7 +66,6 @@ import VaultFormat
         #expect(read.items[0].name == "{USERNAME} {PASSWORD}" && read.notes.count == 1)
     }
 
-    /// Case 03 of public reports.
     @Test func `references lead on to others`() throws {
         let read = try KeePassSample.entries(
             KeePassSample.entry(1, ("Title", "ldap"), ("UserName", "ada"), ("Password", "the-real-password"))

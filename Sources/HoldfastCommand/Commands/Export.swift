@@ -1,3 +1,5 @@
+internal import Items
+internal import VaultCore
 internal import VaultFormat
 internal import AgentMessages
 internal import CommandLineArguments
@@ -13,6 +15,9 @@ extension Options {
         "plain", "JSON in plain text, which anyone can read, instead of an encrypted database of KeePass.")
 }
 
+/// Bytes of values beyond 1 MiB that a database gets as attachments, all together: so much of one is imported again.
+private let largestAttachments = 48 << 20
+
 extension Command {
     static let exportItems = Command(
         "export", summary: "write all entries to a file for another program",
@@ -20,10 +25,14 @@ extension Command {
             "Where the policy demands a stronger unlock for a collection than the passcode, that collection is left out and named, and the "
                 + "exit code is 7.",
             "Writes all entries, or those of one folder. The passcode or the recovery phrase is asked for even "
-                + "if an agent has the vault open. An existing file is never overwritten. The trash and values "
-                + "of more than 1 MiB are left out; holdfast backup keeps everything.",
-            "A database of KeePass (KDBX 4) is encrypted with a password that you choose. Kinds and earlier values have no place there. With --plain "
-                + "the file is JSON and not encrypted: you are asked again before it is written. holdfast import reads all of it.",
+                + "if an agent has the vault open. An existing file is never overwritten. The trash is left out; "
+                + "holdfast backup keeps everything.",
+            "A database of KeePass (KDBX 4) is encrypted with a password that you choose. Values of more than 1 MiB are "
+                + "attachments in it, up to \(largestAttachments >> 20) MiB together. "
+                + "Earlier values are earlier versions of their entry. What KeePass has no place for, such as "
+                + "the kind of an entry, it keeps unseen, and holdfast import reads it.",
+            "With --plain the file is JSON and not encrypted: you are asked again before it is written. Values of more "
+                + "than 1 MiB are not in it. What is left out is named, and the exit code is 8.",
         ],
         example: "holdfast export passwords.kdbx",
         places: [Place(name: "FILE", kind: .file, help: "The new file.")],
@@ -53,25 +62,26 @@ private func exportFile(_ arguments: Arguments) throws(CommandError) -> ExitCode
         // What is written below this first part, wherever it lies.
         collection.map(EntryPath(collection: $0.collection, name: $0.name).isBelow) ?? true
     }
-    let left = all.count(where: \.isFile)
-    let count = all.count - left
     let content: SecretBytes
+    var left = all.filter(\.isFile)
     if isPlain {
         try Confirmation.ask(
             arguments,
-            "\(Format.count(count, "entry", "entries")) will be in \(Escaping.name(path)) in plain text. Anyone who can read the file has every "
+            "\(Format.count(all.count - left.count, "entry", "entries")) will be in \(Escaping.name(path)) in plain text. Anyone who can read the file has every "
                 + "secret, and it may stay on the disk after you remove it.", word: "export")
         content = try plain(all, items)
     } else {
-        content = try database(all, items, arguments)
+        content = try database(all, items, vault, arguments, &left)
     }
     try write(content, to: path)
-    Output.remark("Exported \(Format.count(count, "entry", "entries")).")
-    if left > 0 {
-        Output.note("\(Format.count(left, "value")) of more than 1 MiB left out; holdfast get NAME writes one")
+    Output.remark("Exported \(Format.count(all.count - left.count, "entry", "entries")).")
+    if !left.isEmpty {
+        Output.note(
+            "\(Format.count(left.count, "value")) of more than 1 MiB left out; holdfast get NAME writes one: "
+                + ItemNames.several(left.map { EntryPath(collection: $0.collection, name: $0.name).short }))
     }
     let shut = vault.collectionsOutOfReach.keys.filter { collection == nil || collection == $0 }.sorted()
-    guard !shut.isEmpty else { return .done }
+    guard !shut.isEmpty else { return left.isEmpty ? .done : .partly }
     Output.note(
         "WARNING: not in the file is what is in \(ItemNames.several(shut)): the vault's policy demands a stronger unlock for it "
             + "(holdfast lock-policy show)")
@@ -93,14 +103,24 @@ private func plain(_ all: [ItemSummary], _ items: ItemStore) throws(CommandError
     return try json.bytes()
 }
 
+/// - Parameter left: The values that are too large for it.
 private func database(
-    _ all: [ItemSummary], _ items: ItemStore, _ arguments: Arguments
+    _ all: [ItemSummary], _ items: ItemStore, _ vault: Vault, _ arguments: Arguments, _ left: inout [ItemSummary]
 ) throws(CommandError) -> SecretBytes {
     let root = KDBXGroup()
-    let entries = all.filter { !$0.isFile }.map { EntryPath(collection: $0.collection, name: $0.name) }
+    let entries = all.map { EntryPath(collection: $0.collection, name: $0.name) }
     let names = try vaultCall { try items.names() }
-    for (entry, written) in zip(entries, names.written(entries)) {
-        root.add(entry, written: written, try vaultCall { try items.item(entry) })
+    left = []
+    var room = largestAttachments
+    for (summary, (entry, written)) in zip(all, zip(entries, names.written(entries))) {
+        if !summary.isFile {
+            root.add(entry, written: written, try vaultCall { try items.item(entry) })
+        } else if let file = try attachment(summary, vault, room) {
+            room -= file.size
+            root.add(entry, written: written, try vaultCall { try Item(.file, now: summary.modified) }, file)
+        } else {
+            left.append(summary)
+        }
     }
     let password = try newPassword(arguments)
     do throws(ImportError) {
@@ -108,6 +128,26 @@ private func database(
         try export.append(root)
         return try export.seal(password: password)
     } catch { throw .failure(.init(word: error.kind.rawValue), "\(error.reason); nothing was exported") }
+}
+
+/// A value in a file of its own; nil for one that is larger.
+private func attachment(
+    _ summary: ItemSummary, _ vault: Vault, _ room: Int
+) throws(CommandError) -> KDBXGroup.Attachment? {
+    struct IsTooLarge: Error {}
+    var content = SecretBuffer(limit: room)
+    var isTooLarge = false
+    try vaultCall {
+        do {
+            try vault.read(summary.name, in: summary.collection) { part in
+                guard part.byteCount <= room - content.count else { throw IsTooLarge() }
+                try content.append(part)
+            }
+        } catch is IsTooLarge { isTooLarge = true }
+    }
+    guard !isTooLarge else { return nil }
+    let name = summary.name.split(separator: "/").last.map(String.init) ?? summary.name
+    return KDBXGroup.Attachment(name, content)
 }
 
 private func newPassword(_ arguments: Arguments) throws(CommandError) -> SecretBytes {

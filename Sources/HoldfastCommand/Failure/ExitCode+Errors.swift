@@ -73,7 +73,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
         case .damaged: "damaged, or written by a newer version"
         case .notFound: "no such entry, or no vault"
         case .notAllowed: "refused for another reason than a wrong secret: by a rule, a prompt, a sensor or a server"
-        case .partly: "import: done, but not everything was imported unchanged"
+        case .partly: "import, export: done, but not all of it unchanged"
         case .programFailed: "run: the program cannot be started"
         case .noProgram: "run: there is no such program"
         case .interrupted: "interrupted by a signal; the operation was not completed"

@@ -236,7 +236,7 @@ final class KeePassEntries {
                 guard field.place == .file else {
                     return try item.add(field.kind, field.label, bytes: content, keepsEmpty: true)
                 }
-                try item.addFile(field.label, name: KeePassLayout.fileName(field), content: content)
+                try item.add(.file, field.label, KeePassLayout.fileValue(field, content))
             }
         }
     }

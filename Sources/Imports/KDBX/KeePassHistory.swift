@@ -128,13 +128,7 @@ extension KeePassEntries {
             guard field.place == .file else {
                 return try add(content, field.kind, field.label, field.replaced, to: item)
             }
-            let name = Array(KeePassLayout.fileName(field).utf8.prefix(ItemLimits.fileName))
-            var value = try memory(SecretBytes(zeroed: 2 + name.count + content.byteCount))
-            value.withMutableBytes { value in
-                value.store(UInt16(name.count), at: 0)
-                unsafe value.store(name.span.bytes, at: 2)
-                value.store(content, at: 2 + name.count)
-            }
+            let value = try KeePassLayout.fileValue(field, content)
             try value.withBytes { value throws(ImportError) in
                 try add(value, field.kind, field.label, field.replaced, to: item)
             }

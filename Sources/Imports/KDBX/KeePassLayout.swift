@@ -1,4 +1,5 @@
 internal import Items
+internal import SecretMemory
 internal import VaultFormat
 
 /// What an item of ours has that an entry of KeePass has no place for, as an item of the entry's custom data, which
@@ -134,6 +135,15 @@ extension KeePassLayout.Field {
 }
 
 extension KeePassLayout {
-    /// The name of a file's field that an attachment of another name was made of.
-    static func fileName(_ field: Field) -> String { field.name.isEmpty ? field.key : field.name }
+    /// The value of a file's field: its name, then what the attachment has.
+    static func fileValue(_ field: Field, _ content: RawSpan) throws(ImportError) -> SecretBytes {
+        let name = Array((field.name.isEmpty ? field.key : field.name).utf8.prefix(ItemLimits.fileName))
+        var value = try memory(SecretBytes(zeroed: 2 + name.count + content.byteCount))
+        value.withMutableBytes { value in
+            value.store(UInt16(name.count), at: 0)
+            unsafe value.store(name.span.bytes, at: 2)
+            value.store(content, at: 2 + name.count)
+        }
+        return value
+    }
 }
