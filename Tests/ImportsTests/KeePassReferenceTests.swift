@@ -29,7 +29,7 @@ import VaultFormat
         ("{REF:U@O:99}", "ada"), ("{REF:U@N:words}", "ada"), ("{REF:U@P:s3cret}", "ada"), ("{REF:I@T:Mail}", number),
         ("x{REF:U@T:Mail}y{REF:U@T:Mail}z", "xadayadaz"), ("{TITLE}/{url}", "B/https://b.example"),
         ("{S:own}!", "mine!"),
-        ("{URL:HOST}", "b.example"), ("{URL:SCM}", "https"), ("{USERNAME}-", "-"),
+        ("{URL:HOST}", "b.example"), ("{URL:RMVSCM}", "//b.example"), ("{URL:SCM}", "https"), ("{USERNAME}-", "-"),
         ("{abc} {} {{TITLE}} {TITLE {", "{abc} {} {B} {TITLE {"), ("}{", "}{"),
     ])
     func `a value has what it refers to`(_ text: String, _ meant: String) throws {

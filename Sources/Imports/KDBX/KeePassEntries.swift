@@ -13,7 +13,7 @@ final class KeePassEntries {
         (self.files, self.references) = (files, references)
     }
 
-    /// Elements of an entry or a group that say nothing outside of KeePass: numbers, looks and the state of its windows.
+    /// Elements of an entry or a group that say nothing outside of KeePass: numbers, looks, the state of its windows.
     /// The list is from the format's description, https://keepass.info/help/kb/kdbx.html, and its schema.
     static let meaningless: Set = [
         "UUID", "IconID", "CustomIconUUID", "ForegroundColor", "BackgroundColor", "QualityCheck", "PreviousParentGroup",

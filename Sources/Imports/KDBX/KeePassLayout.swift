@@ -56,7 +56,7 @@ struct KeePassLayout: Equatable {
         return lines.joined(separator: "\n")
     }
 
-    /// Nil for a text that is none; lines of a newer version are passed over.
+    /// Nil for a text of another form; lines of a newer version are passed over.
     init?(_ text: String) {
         for line in text.split(whereSeparator: \.isNewline) {
             var words: [String] = []

@@ -141,7 +141,8 @@ final class KeePassReferences: @unchecked Sendable {  // one thread reads a file
             let address = SecretBufferBox(limit: KeePassReferences.longest)
             guard try append(.address, of: owner, to: address, &way) else { return false }
             return try address.withBytes { address throws(ImportError) in
-                guard let range = KeePassPlaceholder.part(part, of: address) else { return true }
+                let range = KeePassPlaceholder.part(part, of: address)
+                guard let range = range ?? (part == .withoutScheme ? 0..<address.byteCount : nil) else { return true }
                 return try append(address.extracting(range), to: output)
             }
         case .reference(let wanted, let field, let range):

@@ -58,7 +58,7 @@ final class XMLNode {
 
     /// The elements below it that say something and that nobody read: the names on the way to each, with points
     /// between; each once, and not more than twenty.
-    /// - Parameter meaningless: Paths of elements, and of what is below them, that say nothing outside of their program.
+    /// - Parameter meaningless: Paths of elements, with what is below them, that say nothing outside of their program.
     func unread(except meaningless: Set<String>) -> [String] {
         var found: [String] = []
         for child in children { child.visitUnread(String(child.name.unicodeScalars.prefix(64)), meaningless, &found) }
@@ -269,7 +269,7 @@ struct XMLReader {
             }
             if position > start { try add(bytes.extracting(start..<position), to: &text) }
             if position < bytes.byteCount, bytes[position] == 0x0D {
-                // A line ends in one way, however the file writes it (XML 1.0, section 2.11).
+                // A line ends in one way, however the file writes it.
                 position += 1
                 if position == bytes.byteCount || bytes[position] != 0x0A { try append(0x0A, to: &text) }
                 continue
