@@ -76,7 +76,7 @@ import VaultFormat
             #expect(!notes.contains { $0.hasPrefix("the member") && $0.hasSuffix(word) }, "\(notes)")
         }
         #expect(imported.items.allSatisfy { $0.name != "M100Z" } && imported.notes.allSatisfy { !$0.entry.isEmpty })
-        #expect(imported.items[7].text("hologram.size") == "98" && imported.items[7].kind("hologram.colour") == .secret)
+        #expect(imported.items[8].text("hologram.size") == "98" && imported.items[8].kind("hologram.colour") == .secret)
     }
 
     @Test func `an organisation's collections are paths`() throws {

@@ -33,7 +33,7 @@ package enum HoldfastImport {
     }
 
     /// Members of an item that say nothing beside the others, and the number that an item has in its vault only.
-    private static let meaningless: Set<String> = ["id", "fields.size"]
+    private static let meaningless: Set<String> = ["id", "fields.size", "hasNotes", "isRevealed"]
 
     private static func read(
         _ node: JSONNode, _ document: borrowing JSONDocument, _ place: String, into result: inout Imported
@@ -74,12 +74,12 @@ package enum HoldfastImport {
         switch try value(field["value"], document, item.place) {
         case .none: throw .malformed(item.place, "a field was written without its value")
         case .some(let value):
+            let kind = try document.text(field["kind"]).flatMap { FieldKind(word: $0) }
             if let file = try document.text(field["file"]) {
                 return try value.withBytes { value throws(ImportError) in
                     try item.addFile(label, name: file, content: value)
                 }
             }
-            let kind = try document.text(field["kind"]).flatMap { FieldKind(word: $0) }
             if kind == nil {
                 item.note(.changed, "a field of a kind of a newer version, which is a secret now")
             }

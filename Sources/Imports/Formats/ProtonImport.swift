@@ -155,14 +155,16 @@ package enum ProtonImport {
         let name = try document.text(field["fieldName"]) ?? ""
         let (label, data) = (name.isEmpty ? "field" : name, field["data"])
         let type = try document.text(field["type"])
-        if let code = try document.string(data?["totpUri"]) { try item.addCode(label, code) }
-        // A time at midnight is a day.
-        if let time = try document.text(data?["timestamp"]), !time.isEmpty {
+        if let code = try document.string(data?["totpUri"]) {
+            try item.addCode(label, code)
+        } else if let time = try document.text(data?["timestamp"]) {
+            // A time at midnight is a day.
             let isDay = time.hasSuffix("T00:00:00Z") || time.hasSuffix("T00:00:00.000Z")
             try isDay ? item.add(.date, label, text: String(time.prefix(10))) : item.add(.text, label, text: time)
-        }
-        if let value = try document.string(data?["content"]) {
-            try item.add(type == "text" ? .text : .secret, label, value)
+        } else if let value = try document.string(data?["content"]) {
+            try item.add(type == "text" ? .text : .secret, label, value, keepsEmpty: !name.isEmpty)
+        } else {
+            item.note(.leftOut, "the field \"\(name.prefix(64))\", which has no value that is known")
         }
     }
 
