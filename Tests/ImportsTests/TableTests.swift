@@ -67,7 +67,7 @@ import VaultFormat
             line 2","pin: 1234
             door: 99
             open: it: is
-            next line",0,"https://a.example.org,https://b.example.org/?a=1,2",ada,pw1,
+            next line",0,"https://a.example.org,https://b.example.org/?a=1,,2",ada,pw1,
             ,,note,Just a note,"the text of the note",,0,,,,
 
             """)
@@ -78,7 +78,7 @@ import VaultFormat
         let addresses = router.item.fields.filter { $0.kind == .url }.map {
             router.item.withValue(of: $0) { $0.array.text }
         }
-        #expect(addresses == ["https://a.example.org", "https://b.example.org/?a=1,2"])
+        #expect(addresses == ["https://a.example.org", "https://b.example.org/?a=1,,2"])
         #expect(imported.items[1].item.kind == .note && imported.items[1].notes == "the text of the note")
         #expect(imported.notes.isEmpty)
     }
@@ -141,5 +141,21 @@ import VaultFormat
         #expect(mapped.items[0].texts.filter { ["ada", "bob", "1", "2"].contains($0) } == ["ada", "bob", "1", "2"])
         let known = try read("name,url,username,password,name\nA,,u,p,other\n")
         #expect(known.items[0].name == "A" && known.lost(["other"]) == [] && known.notes.count == 1)
+    }
+
+    /// Cells that would become millions of parts, and a table of very many columns.
+    @Test func `a cell of very many parts is an error or a few of them`() throws {
+        let header = "folder,type,name,fields,login_uri,login_username,login_password\n"
+        let many = String(repeating: "a/", count: 500_000)
+        let paths = try read(header + "\"\(many)\",login,n,,,u,p\n")
+        #expect(paths.items[0].name.utf8.count <= 1000)
+        let fields = String(repeating: "a: b\n", count: 500_000)
+        #expect(throws: ImportError.self) { try read(header + ",login,n,\"\(fields)\",,u,p\n") }
+        #expect(throws: ImportError.self) {
+            try read(header + ",login,n,,\"\(String(repeating: "a,", count: 500_000))\",u,p\n")
+        }
+        let columns = (0..<100_000).map { "c\($0)" }.joined(separator: ",")
+        let row = String(repeating: ",", count: 100_003)
+        #expect(try read("name,url,username,password,\(columns)\nA\(row)\n,,,p\(row.dropLast(3))\n").items.count == 2)
     }
 }

@@ -82,7 +82,7 @@ extension BitwardenImport {
             let wanted = try Folders.wanted(node, document)
             used.formUnion(wanted)
             let found = wanted.compactMap { names[$0] }
-            let path = found.first.map { $0.split(separator: "/").map(String.init) }
+            let path = found.first.map { $0.pieces { $0 == "/" } }
             return (path ?? [], Array(found.dropFirst()), found.count < wanted.count)
         }
 

@@ -45,6 +45,14 @@ extension ImportedItem {
     }
 }
 
+extension String {
+    /// What is between separators, without empty pieces. At most 1,000, more than any item can take: what is left over
+    /// is the last one, so that a long text does not become millions.
+    func pieces(_ isSeparator: (Character) -> Bool) -> [String] {
+        split(maxSplits: 999, whereSeparator: isSeparator).map(String.init)
+    }
+}
+
 extension SecretBytes {
     /// No bytes.
     static func none() throws(ImportError) -> SecretBytes { try memory(SecretBytes(zeroed: 0)) }

@@ -22,8 +22,8 @@ extension TableImport {
         if isNote { kind = .note }
         var groups: [String] = []
         if let group = try text(.group) { groups = [group] }
-        if let all = try text(.groups) { groups += all.split(separator: ",").map(String.init) }
-        var path = (groups.first ?? "").split(separator: program?.separator ?? "/").map(String.init)
+        if let all = try text(.groups) { groups += all.pieces { $0 == "," } }
+        var path = (groups.first ?? "").pieces { $0 == program?.separator ?? "/" }
         if program?.hasRoot ?? false, !path.isEmpty { path.removeFirst() }
         if let trash = program?.trash, path.first == trash, seen.trash == nil {
             (seen.trash, seen.trashName) = (table.lines[index], trash)
@@ -42,7 +42,7 @@ extension TableImport {
         if let created, created.1 == nil { try item.add(.text, "created", text: created.0) }
         for (column, role) in columns.roles.enumerated() {
             guard let role, !row[column].range.isEmpty else { continue }
-            if columns.unknown.contains(columns.titles[column]) { seen.columns.insert(columns.titles[column]) }
+            if columns.unknown.contains(column) { seen.columns.insert(column) }
             if isNote, role == .url { continue }
             try add(table, row[column], role, columns.titles[column], to: item)
         }
@@ -78,7 +78,7 @@ extension TableImport {
             let text = try table.text(cell).lowercased()
             if !["0", "false"].contains(text) { item.addTag("archived") }
         case .tags:
-            for tag in try table.text(cell).split(whereSeparator: { ",;".contains($0) }) { item.addTag(String(tag)) }
+            for tag in try table.text(cell).pieces({ ",;".contains($0) }) { item.addTag(tag) }
         case .title, .group, .groups, .created, .modified, .kind, .expiryMonth, .expiryYear, .nothing: break
         }
         func flag(_ set: () -> Void) throws(ImportError) {
@@ -94,7 +94,8 @@ extension TableImport {
     private static func addFields(_ text: RawSpan, to item: ImportedItem) throws(ImportError) {
         var fields: [(label: Range<Int>, value: Range<Int>)] = []
         var start = 0
-        while start < text.byteCount {
+        // With one more the entry is refused.
+        while start < text.byteCount, fields.count <= ItemLimits.fields {
             var (end, colon) = (start, Int?.none)
             while end < text.byteCount, text[end] != 10 {
                 let isColon = text[end] == UInt8(ascii: ":")
@@ -119,7 +120,7 @@ extension TableImport {
 
     /// Addresses with commas between. An address may have commas itself: the next one begins with its scheme then.
     private static func addresses(_ text: String) -> [String] {
-        let parts = text.split(separator: ",", omittingEmptySubsequences: false).map(String.init)
+        let parts = text.split(separator: ",", maxSplits: 999, omittingEmptySubsequences: false).map(String.init)
         let isPlain = !text.utf8.contains(UInt8(ascii: "/"))
         var all: [String] = []
         for part in parts {

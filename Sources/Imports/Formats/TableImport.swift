@@ -68,11 +68,10 @@ package enum TableImport {
                 try result.leaveOut(error, entry: title, place: place)
             }
         }
-        for title in columns.unknown where seen.columns.contains(title) {
+        for column in seen.columns.sorted() {
+            let title = columns.titles[column].lowercased().prefix(64)
             result.note(
-                .changed,
-                "the column \"\(title.lowercased().prefix(64))\", which is not known; what is in it is a secret",
-                place: "line 1")
+                .changed, "the column \"\(title)\", which is not known; what is in it is a secret", place: "line 1")
         }
         if let line = seen.trash {
             result.note(
@@ -85,7 +84,7 @@ package enum TableImport {
     /// What all rows together have.
     struct Seen {
         /// Unknown columns with something in them.
-        var columns: Set<String> = []
+        var columns: Set<Int> = []
         /// The line of the first entry in the trash.
         var trash: Int?
         var trashName = ""
@@ -96,7 +95,7 @@ package enum TableImport {
         /// By the order of the columns; nil for those that are left out.
         private(set) var roles: [Role?] = []
         /// Columns of a known program's table that this program does not know: what is in them is kept.
-        private(set) var unknown: [String] = []
+        private(set) var unknown: Set<Int> = []
         /// Columns without a role in a mapping.
         private(set) var unmapped: [String] = []
         /// As the table has them.
@@ -132,8 +131,8 @@ package enum TableImport {
                 if let role = program.columns[name], !Columns.single.contains(role) || taken.insert(role).inserted {
                     roles.append(role)
                 } else {
+                    unknown.insert(roles.count)
                     roles.append(.secret(title.isEmpty ? "field" : title))
-                    unknown.append(title)
                 }
             }
         }
