@@ -26,17 +26,6 @@ package struct QRTexts: ~Copyable {
         try reply.withBytes { bytes throws(E) in try body(bytes.extracting(ranges[index])) }
     }
 
-    /// All texts, each a line.
-    /// - Throws: ``SecretMemoryError``.
-    package borrowing func lines() throws(SecretMemoryError) -> SecretBytes {
-        var lines = SecretBuffer(limit: QRLimits.texts + QRLimits.codes)
-        for index in 0..<count {
-            try withText(index) { text throws(SecretMemoryError) in try lines.append(text) }
-            try lines.append(UInt8(ascii: "\n"))
-        }
-        return try lines.bytes()
-    }
-
     private static func ranges(_ reply: RawSpan) throws(QRReadingError) -> [Range<Int>] {
         guard reply.byteCount > 0, let answer = QRReply(rawValue: reply.byte(0)) else { throw .unreadable }
         guard answer == .texts else {

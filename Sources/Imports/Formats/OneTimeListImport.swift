@@ -39,7 +39,8 @@ package enum OneTimeListImport {
         return isAddress(front.extracting(line))
     }
 
-    private static func isAddress(_ line: RawSpan) -> Bool { beginnings.contains { line.begins(inAnyCase: $0) } }
+    /// Whether a text begins as one of these addresses.
+    static func isAddress(_ line: RawSpan) -> Bool { beginnings.contains { line.begins(inAnyCase: $0) } }
 
     /// The lines that say something, without the blanks around them.
     private struct Lines {
@@ -63,7 +64,9 @@ package enum OneTimeListImport {
         private static func isBlank(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 13 }
     }
 
-    private static func read(
+    /// Adds the codes of one address.
+    /// - Parameter parts: What was seen of exports that have several parts.
+    static func read(
         _ line: RawSpan, _ place: String, _ parts: inout GoogleMigration.Parts, into result: inout Imported
     ) throws(ImportError) {
         if line.begins(inAnyCase: GoogleMigration.beginning) {

@@ -1,4 +1,3 @@
-internal import OneTimeCodes
 internal import QRReading
 package import SecretMemory
 internal import VaultFormat
@@ -18,27 +17,25 @@ package enum QRImport {
         return try items(texts, options)
     }
 
-    /// What the texts of an image are.
+    /// What the texts of an image are: each may be what a line of a list is (``OneTimeListImport``).
     private static func items(
         _ texts: borrowing QRTexts, _ options: ImportOptions
     ) throws(ImportError) -> Imported {
         var result = Imported(options)
+        var parts = GoogleMigration.Parts()
         for number in 0..<texts.count {
+            let place = "QR code \(number + 1)"
             try texts.withText(number) { text throws(ImportError) in
-                try add(text, "QR code \(number + 1)", to: &result)
+                guard OneTimeListImport.isAddress(text) else {
+                    return result.note(.leftOut, "a QR code that is no one-time code", place: place)
+                }
+                do throws(ImportError) { try OneTimeListImport.read(text, place, &parts, into: &result) } catch {
+                    try result.leaveOut(error, place: place)
+                }
             }
         }
+        parts.noteMissing(&result)
         return result
-    }
-
-    private static func add(_ text: RawSpan, _ place: String, to result: inout Imported) throws(ImportError) {
-        let code: OneTimeCode
-        do throws(OneTimeCodeError) { code = try OneTimeCode(parsing: text) } catch {
-            return result.note(.leftOut, "a QR code that is no one-time code", place: place)
-        }
-        let item = try ImportedItem(.oneTimeCode, path: [code.issuer, code.account], place: place)
-        try item.addCode("code", memory(SecretBytes(copying: text)))
-        try result.append(item)
     }
 }
 

@@ -134,7 +134,7 @@ final class ReadyWindow {
             pages.page = "vault"
             vault?.importFile()
         }
-        let image = app.action("import-image") { [unowned self] in
+        let image = app.action("import-image", keys: []) { [unowned self] in
             pages.page = "vault"
             vault?.importImage()
         }
