@@ -13,6 +13,9 @@ package enum ImportFormat: String, Sendable, Hashable, CaseIterable {
     /// Whether it is what a program is asked for, and no file.
     package var isOfProgram: Bool { self == .keyring }
 
+    /// Whether a file of it may be encrypted.
+    package var mayHavePassword: Bool { [.kdbx, .bitwarden, .aegis, .twoFAS].contains(self) }
+
     /// What a file looks like.
     package static func detected(_ bytes: RawSpan) -> ImportFormat? {
         if bytes.byteCount >= 4, [0x03, 0xD9, 0xA2, 0x9A].elementsEqual((0..<4).map { bytes[$0] }) {
@@ -45,22 +48,22 @@ package enum ImportFormat: String, Sendable, Hashable, CaseIterable {
     ///   - keyFile: What is in the key file of a database of KeePass; nil without one.
     /// - Throws: ``ImportError``; `passwordNeeded` for an encrypted file without a password.
     package func read(
-        _ bytes: borrowing SecretBytes, password: borrowing SecretBytes?, keyFile: borrowing SecretBytes?,
+        _ bytes: consuming SecretBytes, password: borrowing SecretBytes?, keyFile: borrowing SecretBytes?,
         _ options: ImportOptions = ImportOptions()
     ) throws(ImportError) -> Imported {
         switch self {
         case .kdbx: try KDBXImport.read(bytes, password: password, keyFile: keyFile, options)
         case .keepassXML: try KeePassTree.read(export: bytes, options)
         case .bitwarden:
-            try BitwardenImport.read(memory(bytes.copy()), password: password, options)
-        case .onePassword: try OnePasswordImport.read(memory(bytes.copy()), options)
+            try BitwardenImport.read(bytes, password: password, options)
+        case .onePassword: try OnePasswordImport.read(bytes, options)
         case .aegis:
-            try AegisImport.read(memory(bytes.copy()), password: password, options)
-        case .twoFAS: try TwoFASImport.read(memory(bytes.copy()), password: password, options)
-        case .oneTimeList: try OneTimeListImport.read(memory(bytes.copy()), options)
-        case .proton: try ProtonImport.read(memory(bytes.copy()), options)
-        case .holdfast: try HoldfastImport.read(memory(bytes.copy()), options)
-        case .csv: try TableImport.read(memory(bytes.copy()), options)
+            try AegisImport.read(bytes, password: password, options)
+        case .twoFAS: try TwoFASImport.read(bytes, password: password, options)
+        case .oneTimeList: try OneTimeListImport.read(bytes, options)
+        case .proton: try ProtonImport.read(bytes, options)
+        case .holdfast: try HoldfastImport.read(bytes, options)
+        case .csv: try TableImport.read(bytes, options)
         case .qr: try QRImport.read(bytes, options)
         case .pass, .keyring: Imported()
         }
@@ -71,7 +74,7 @@ extension ImportError {
     /// A JSON text of no program that is known.
     static let unknownJSON = ImportError(
         .malformed, "",
-        "this JSON text is of no program that is known; known are Aegis, Bitwarden, Holdfast and Proton Pass")
+        "this JSON text is of no program that is known; known are 2FAS, Aegis, Bitwarden, Holdfast and Proton Pass")
 }
 
 extension RawSpan {

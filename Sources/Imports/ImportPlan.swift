@@ -23,23 +23,10 @@ package struct ImportPlan: Sendable {
     private let vault: Vault
 
     /// Items that will be stored.
-    package var additions: Int {
-        steps.count { step in
-            if case .add = step { return true }
-            return false
-        }
-    }
-
+    package private(set) var additions = 0
     /// How many items will be written: those that are new, and those that take over what differs.
-    package var writes: Int {
-        steps.count { step in
-            switch step {
-            case .add: true
-            case .duplicate: false
-            case .differs: updates
-            }
-        }
-    }
+    package var writes: Int { additions + (updates ? versions : 0) }
+    private var versions = 0
 
     /// Compares the items of a file with those of the vault at the same path, or at one with a number that an import
     /// put behind it. Each of them is compared with one of the file, so that two of a file never become one.
@@ -68,10 +55,12 @@ package struct ImportPlan: Sendable {
         var numbers = ImportNumbers(before)
         for (index, item) in imported.items.enumerated() {
             if let match = found[index] {
-                steps.append(
-                    match.difference.isEmpty
-                        ? .duplicate(item, of: match.entry)
-                        : .differs(item, from: match.entry, in: match.difference))
+                if match.difference.isEmpty {
+                    steps.append(.duplicate(item, of: match.entry))
+                } else {
+                    versions += 1
+                    steps.append(.differs(item, from: match.entry, in: match.difference))
+                }
                 continue
             }
             let entry: EntryPath
@@ -86,6 +75,7 @@ package struct ImportPlan: Sendable {
                 entry = numbers.entry(wanted[index])
                 _ = stored.take(entry)
             }
+            additions += 1
             steps.append(.add(item, as: entry))
         }
     }

@@ -149,7 +149,12 @@ extension ImportedItem {
     func addCode(_ label: String, _ value: borrowing SecretBytes) throws(ImportError) {
         guard value.count > 0 else { return }
         let text: SecretBytes
-        do throws(OneTimeCodeError) { text = try OneTimeCode(entered: value).text() } catch {
+        // A word or two may be base 32 too, and no service has a key of less than 80 bits.
+        let isAddress = value.withBytes { bytes in (0..<bytes.byteCount).contains { bytes[$0] == UInt8(ascii: ":") } }
+        do throws(OneTimeCodeError) {
+            guard isAddress || value.count >= 16 else { throw .invalid(.secret) }
+            text = try OneTimeCode(entered: value).text()
+        } catch {
             note(.changed, ImportedItem.unknownCode)
             return try add(.secret, label, value)
         }

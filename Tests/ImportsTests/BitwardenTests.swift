@@ -161,12 +161,12 @@ import VaultFormat
     }
 
     @Test func `JSON of no known program gets a message that lists what is read`() throws {
-        for text in ["{}", #"{"services": []}"#, #"{"encrypted": false}"#] {
+        for text in ["{}", #"{"accounts": []}"#, #"{"encrypted": false}"#] {
             let format = try secret(text).withBytes(ImportFormat.detected)
             let error = #expect(throws: ImportError.self) {
                 try format?.read(secret(text), password: nil, keyFile: nil)
             }
-            #expect(error?.what.contains("Bitwarden, Holdfast and Proton Pass") ?? false, "\(text)")
+            #expect(error?.what.contains("Bitwarden, Holdfast") ?? false, "\(text)")
         }
     }
 }

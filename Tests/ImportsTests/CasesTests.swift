@@ -8,10 +8,10 @@ import VaultFormat
 
 @testable import Imports
 
-/// Files of public reports, rebuilt by hand (Tests/Fixtures/Imports), and what must come of each.
+/// Files of public reports, rebuilt by hand (Tests/ImportCases), and what must come of each.
 @Suite struct CasesTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-        .appending(path: "Fixtures/Imports")
+        .appending(path: "ImportCases")
 
     private func file(_ name: String) throws -> SecretBytes {
         try secret(Array(try Data(contentsOf: CasesTests.folder.appending(path: name))))

@@ -44,8 +44,9 @@ import VaultStorage
     @Test func `entries of one file never become one, and a second import changes nothing`() throws {
         let home = try ImportHome()
         let file = try table(
-            "Production,admin,root,start,,,,0,,", "Staging,admin,root,start,,,,0,,", "Staging,admin,root,start,,,,0,,",
-            "Staging,admin,eve,start,,,,0,,")
+            "Root/Production,admin,root,start,,,,0,,", "Root/Staging,admin,root,start,,,,0,,",
+            "Root/Staging,admin,root,start,,,,0,,",
+            "Root/Staging,admin,eve,start,,,,0,,")
         #expect(
             try run(file, home) == [
                 "add Production/admin", "add Staging/admin", "add Staging/admin (2)", "add Staging/admin (3)",
@@ -55,7 +56,7 @@ import VaultStorage
                 "same Production/admin", "same Staging/admin", "same Staging/admin (2)", "same Staging/admin (3)",
             ])
         // Elsewhere is another entry.
-        #expect(try run(table("Old,admin,root,start,,,,0,,"), home) == ["add Old/admin"])
+        #expect(try run(table("Root/Old,admin,root,start,,,,0,,"), home) == ["add Old/admin"])
     }
 
     @Test func `another version is told with what differs, and taken over with its values before as earlier ones`()
@@ -80,14 +81,14 @@ import VaultStorage
 
     @Test func `what the user added to an entry is not in the way, nor is it taken away`() throws {
         let home = try ImportHome()
-        let file = try table("web,mail,ada,pw,,,,0,,")
+        let file = try table("Root/web,mail,ada,pw,,,,0,,")
         _ = try run(file, home)
         try home.items.change("mail", in: "web") { item in
             try item.add(.secret, "PIN", secret("99"))
             try item.addTag("mine")
         }
         #expect(try run(file, home) == ["same web/mail"])
-        #expect(try run(table("web,mail,ada,other,,,,0,,"), home, updates: true) == ["differs web/mail: password"])
+        #expect(try run(table("Root/web,mail,ada,other,,,,0,,"), home, updates: true) == ["differs web/mail: password"])
         #expect(try text(home, "mail", "PIN", in: "web") == "99")
     }
 

@@ -28,9 +28,11 @@ extension Command {
     static let importItems = Command(
         "import", synonyms: ["migrate"], summary: "import entries from another password manager",
         details: [
-            "Reads databases of KeePass and KeePassXC (KDBX 3 and 4, XML, CSV), exports of Bitwarden (JSON, plain or with a password of "
-                + "its own; CSV), 1Password (1PUX) and Aegis (plain or encrypted), CSV files of Firefox and Chrome, any other CSV with --column, "
-                + "the folder of pass (with its file .gpg-id), whose entries gpg decrypts, and what holdfast export --plain wrote.",
+            "Reads databases of KeePass and KeePassXC (KDBX 3 and 4, XML), exports of Bitwarden (JSON, plain or with a password of its "
+                + "own; ZIP), 1Password (1PUX) and Proton Pass (ZIP, JSON), tables (CSV) of these and of Firefox, Chrome, Safari, "
+                + "LastPass, Dashlane and NordPass, any other CSV with --column, one-time codes of Aegis and 2FAS (plain or encrypted), "
+                + "lists of otpauth:// and Google Authenticator's otpauth-migration:// addresses, QR codes (PNG, JPEG), the folder of "
+                + "pass or gopass (with its file .gpg-id), whose entries gpg decrypts, and what holdfast export --plain wrote.",
             "With --format gnome-keyring and without FILE it asks your session's keyring (any Secret Service) for all entries. A locked "
                 + "keyring asks for its password itself. The entries get the tag secret-service, so that after holdfast secrets serve "
                 + "programs find them as before.",
@@ -118,33 +120,36 @@ private func read(_ arguments: Arguments) throws(CommandError) -> (Imported, isP
     guard let format = named ?? bytes.withBytes(ImportFormat.detected), format != .pass else {
         throw .usage("what kind of file this is was not found out; name it with --format")
     }
-    do throws(ImportError) { return (try read(format, bytes, nil, arguments), format != .kdbx) } catch {
-        guard error.kind == .passwordNeeded else { throw CommandError(error) }
+    guard format.mayHavePassword else {
+        do throws(ImportError) { return (try read(format, bytes, nil, arguments), true) } catch {
+            throw CommandError(error)
+        }
+    }
+    if format != .kdbx || arguments[Options.withoutPassword] {
+        do throws(ImportError) {
+            return (try read(format, copy(bytes), nil, arguments), format != .kdbx)
+        } catch {
+            guard error.kind == .passwordNeeded else { throw CommandError(error) }
+        }
     }
     let password: SecretBytes? = try filePassword(arguments)
     do throws(ImportError) {
-        let imported = try PassingNote.showing("Opening the file ...") { () throws(ImportError) in
-            try read(format, bytes, password, arguments)
+        let isShown = Progress.isPossible
+        if isShown { try? Output.write("Opening the file ...", to: STDERR_FILENO) }
+        defer {
+            if isShown { try? Output.write("\r\u{1B}[K", to: STDERR_FILENO) }
         }
-        return (imported, false)
+        return (try read(format, bytes, password, arguments), false)
     } catch { throw CommandError(error) }
 }
 
 private func read(
-    _ format: ImportFormat, _ bytes: borrowing SecretBytes, _ password: borrowing SecretBytes?, _ arguments: Arguments
+    _ format: ImportFormat, _ bytes: consuming SecretBytes, _ password: borrowing SecretBytes?, _ arguments: Arguments
 ) throws(ImportError) -> Imported {
     var keyFile: SecretBytes?
     if format == .kdbx, let path = arguments[Options.keyFile] {
         do throws(CommandError) { keyFile = try ImportedFile.read(path, limit: ImportLimits.keyFile) } catch {
             throw ImportError(.unexpected, "key file", error.what)
-        }
-        let hasPassword =
-            switch password {
-            case .none: false;
-            case .some: true
-            }
-        if !hasPassword, !arguments[Options.withoutPassword] {
-            throw ImportError(.passwordNeeded, "", "the database is encrypted")
         }
     }
     let options = ImportOptions(columns: try columns(arguments), skipsFaulty: arguments[Options.skipFaulty])
@@ -186,21 +191,20 @@ enum ImportedFile {
             throw .failure(
                 .tooLarge, "\(Escaping.name(path)): an imported file has at most \(Format.size(UInt64(limit)))")
         }
-        return try ValueInput.rest(of: file, limit: limit)
-    }
-}
-
-extension PassingNote {
-    /// As `show`, for what throws another error.
-    fileprivate static func showing<R>(
-        _ text: String, _ body: () throws(ImportError) -> R
-    ) throws(ImportError) -> R {
-        let isShown = Progress.isPossible
-        if isShown { try? Output.write(text, to: STDERR_FILENO) }
-        defer {
-            if isShown { try? Output.write("\r\u{1B}[K", to: STDERR_FILENO) }
+        // Taken once, in one piece: a user may often lock no more than 8 MiB.
+        let size = Int(status.st_size)
+        var bytes = try secret(size)
+        var filled = 0
+        while filled < size {
+            let got = try bytes.withMutableBytes { bytes throws(CommandError) in
+                try bytes.withPart(filled..<size) { part throws(CommandError) in
+                    try Descriptors.read(file, into: &part)
+                }
+            }
+            guard got > 0 else { throw .failure(.input, "\(Escaping.name(path)): the file was changed meanwhile") }
+            filled += got
         }
-        return try body()
+        return bytes
     }
 }
 
@@ -217,6 +221,8 @@ extension CommandError {
             switch error.kind {
             case .unknownColumns:
                 "say what they are with --column COLUMN=ROLE, such as --column Login=username (see holdfast import --help)"
+            case .outOfMemory:
+                "your limit of locked memory is too low for this file; raise it with sudo prlimit --pid $$ --memlock=1073741824, then import again"
             case .passwordNeeded: "use --file-password-fd N, or --key-file FILE --no-password"
             default: error.entry == nil ? nil : "leave out what cannot be read with --skip-faulty"
             }
@@ -225,4 +231,8 @@ extension CommandError {
             exit, code: .init(word: error.kind.rawValue), "\(entry)\(error.reason); nothing was imported",
             advice: advice)
     }
+}
+
+private func copy(_ bytes: borrowing SecretBytes) throws(ImportError) -> SecretBytes {
+    do throws(SecretMemoryError) { return try bytes.copy() } catch { throw ImportError(error) }
 }

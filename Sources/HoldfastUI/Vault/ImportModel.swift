@@ -226,7 +226,7 @@ final class ImportFile: Sendable {
                 if let password {
                     try password.withBytes { bytes throws(ImportError) in try read(bytes, key) }
                 } else {
-                    try format.read(bytes, password: nil, keyFile: key, ImportFile.options)
+                    try read(nil, key)
                 }
         } catch {
             switch error.kind {
@@ -241,10 +241,19 @@ final class ImportFile: Sendable {
             notes: imported.notes.map(\.text))
     }
 
+    /// A copy of the file is read: the password may be the wrong one.
+    private func read(
+        _ password: borrowing SecretBytes?, _ key: borrowing SecretBytes?
+    ) throws(ImportError) -> Imported {
+        let copy: SecretBytes
+        do throws(SecretMemoryError) { copy = try bytes.copy() } catch { throw ImportError(error) }
+        return try format.read(copy, password: password, keyFile: key, ImportFile.options)
+    }
+
     private func read(_ password: RawSpan, _ key: borrowing SecretBytes?) throws(ImportError) -> Imported {
         let secret: SecretBytes?
         do throws(SecretMemoryError) { secret = try SecretBytes(copying: password) } catch { throw ImportError(error) }
-        return try format.read(bytes, password: secret, keyFile: key, ImportFile.options)
+        return try read(secret, key)
     }
 }
 

@@ -159,7 +159,7 @@ final class ImportForm {
     private static func text(_ failure: ImportModel.Failure) -> String {
         switch failure {
         case .unknownFormat:
-            tr("This is no file of KeePass, Bitwarden, 1Password, Aegis or a browser. holdfast import knows more.")
+            tr("This is no file of a password manager, an authenticator or a browser that is known.")
         case .noCode: tr("There is no QR code in the image.")
         case .damaged(let place):
             place.isEmpty ? tr("The file is damaged.") : tr("The file is damaged (%s).", place)
