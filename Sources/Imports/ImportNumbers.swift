@@ -4,7 +4,7 @@ internal import VaultFormat
 
 /// Gives names that are taken a number each, from 2.
 struct ImportNumbers {
-    /// All that places can be read by. What looks the same is taken too: a text of Swift's equals another one that does.
+    /// All that places can be read by. What looks the same is taken too: Swift takes such texts for equal.
     private var taken: Set<String>
     /// The number to try next, by the place without one: thousands of items may have the same name.
     private var next: [EntryPath: Int] = [:]

@@ -1,6 +1,6 @@
 /// One thing of a file that is not in the vault as it was there.
 package struct ImportNote: Sendable, Hashable {
-    /// What became of it.
+    /// What the import did with it.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
         /// Nothing of it is in the vault.
         case leftOut = "left out"
@@ -8,7 +8,7 @@ package struct ImportNote: Sendable, Hashable {
         case changed = "changed"
     }
 
-    /// What became of it.
+    /// What the import did with it.
     package let kind: Kind
     /// The path of its entry; empty for what is of no entry.
     package let entry: String

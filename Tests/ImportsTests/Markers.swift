@@ -7,7 +7,7 @@ import VaultFormat
 
 extension Imported {
     /// Markers of a file that are in no item and that no note tells of.
-    /// - Parameter noted: What is not taken over: each marker with words of the note that says so, which names an entry.
+    /// - Parameter noted: What is not taken over: each marker with words of its note, which names an entry.
     func lost(_ markers: [String], noted: [String: String] = [:]) -> [String] {
         let texts = items.flatMap(\.texts)
         return markers.filter { marker in
