@@ -51,7 +51,9 @@ package enum ImportFormat: String, Sendable, Hashable, CaseIterable {
         _ bytes: consuming SecretBytes, password: borrowing SecretBytes?, keyFile: borrowing SecretBytes?,
         _ options: ImportOptions = ImportOptions()
     ) throws(ImportError) -> Imported {
-        switch self {
+        let outer = BulkMemory.begin(isAllowed: true)
+        defer { BulkMemory.end(outer) }
+        return switch self {
         case .kdbx: try KDBXImport.read(bytes, password: password, keyFile: keyFile, options)
         case .keepassXML: try KeePassTree.read(export: bytes, options)
         case .bitwarden:

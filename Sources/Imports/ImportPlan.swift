@@ -95,6 +95,7 @@ package struct ImportPlan: Sendable {
                 var done = 0
                 for step in steps {
                     switch step {
+                    case .add(let item, _) where item.record != nil: break
                     case .add(let item, let entry):
                         try ItemStore.check(entry.name)
                         try item.item.withBytes { bytes throws(VaultError) in
@@ -110,7 +111,15 @@ package struct ImportPlan: Sendable {
                     progress(done)
                 }
                 for (file, place) in zip(files, attachments) {
+                    try ItemStore.check(place.name)
                     try session.put(file, for: place.name, in: place.collection)
+                }
+                for case .add(let item, let place) in steps {
+                    guard let record = item.record, !record.isLarge else { continue }
+                    try ItemStore.check(place.name)
+                    try record.content.withBytes { content throws(VaultError) in
+                        try session.put(content, for: place.name, in: place.collection)
+                    }
                 }
             }
         } catch {
@@ -130,14 +139,20 @@ package struct ImportPlan: Sendable {
             default: []
             }
         }
-        guard !all.isEmpty else { return [] }
+        var places: [EntryPath] = []
+        for case .add(let item, let entry) in steps {
+            guard let record = item.record, record.isLarge else { continue }
+            files.append(
+                try record.content.withBytes { content throws(VaultError) in try vault.prepareFile(content) })
+            places.append(entry)
+        }
+        guard !all.isEmpty else { return places }
         var taken: Set<String> = []
         for record in try vault.records() {
             taken.formUnion(EntryPath(collection: record.collection, name: record.name).readings)
         }
         for case .add(_, let entry) in steps { taken.formUnion(entry.readings) }
         var numbers = ImportNumbers(taken)
-        var places: [EntryPath] = []
         for (file, entry) in all {
             files.append(
                 try file.content.withBytes { content throws(VaultError) in try vault.prepareFile(content) })

@@ -76,6 +76,9 @@ package struct Imported: Sendable {
             throw ImportError(.tooLarge, item.place, "a file has at most \(ImportLimits.items) items")
         }
         try item.placeFiles()
+        if item.origin == nil, item.hasOtherName {
+            item.note(.changed, "a title or a folder with characters that no name has")
+        }
         items.append(item)
         for (kind, what) in item.remarks { note(kind, what, entry: item.name, place: item.place) }
     }

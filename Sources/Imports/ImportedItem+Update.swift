@@ -30,6 +30,7 @@ extension ImportedItem {
             }
         }
         try updateNotes(&stored)
+        try updateHistory(&stored)
         for tag in item.tags where !stored.tags.contains(tag) { try stored.addTag(tag) }
         if item.isFavourite { stored.isFavourite = true }
         stored.touch(max(item.modified, Item.now))
@@ -50,6 +51,26 @@ extension ImportedItem {
             }
         }
         return false
+    }
+
+    /// Adds the earlier values that it does not have, as now or before.
+    private func updateHistory(_ stored: inout Item) throws(VaultError) {
+        for earlier in item.history {
+            let isThere = item.withValue(of: earlier) { value in
+                stored.fields.contains { field in
+                    field.label.lowercased() == earlier.label.lowercased()
+                        && stored.withValue(of: field) { constantTimeEquals($0, value) }
+                }
+                    || stored.history.contains { other in
+                        other.label.lowercased() == earlier.label.lowercased()
+                            && stored.withValue(of: other) { constantTimeEquals($0, value) }
+                    }
+            }
+            guard !isThere, stored.history.count < ItemLimits.history else { continue }
+            try item.withValue(of: earlier) { value throws(VaultError) in
+                try stored.addEarlier(earlier.kind, earlier.label, bytes: value, replaced: earlier.replaced)
+            }
+        }
     }
 
     private func updateNotes(_ stored: inout Item) throws(VaultError) {

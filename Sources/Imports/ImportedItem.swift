@@ -21,6 +21,9 @@ package final class ImportedItem: @unchecked Sendable {  // built by one thread,
     private(set) var remarks: [(ImportNote.Kind, String)] = []
     /// Files that wait for the rest of the item.
     private var large: [(label: String, Attachment)] = []
+    /// The value that it is, where a vault of ours had it as one of its own; then nothing else of it counts.
+    package private(set) var record: Attachment?
+    private var isRecord = false
     /// Files that are too large for the item.
     package private(set) var attachments: [Attachment] = []
 
@@ -79,6 +82,16 @@ package final class ImportedItem: @unchecked Sendable {  // built by one thread,
         let whole = parts.map(\.text).joined(separator: "/")
         let (name, isWholeCut) = cleaned(whole, longestName) { $0 }
         return (name.isEmpty ? "unnamed" : name, isWholeCut || isCut)
+    }
+
+    /// Whether more than blanks of its title or its folders was changed.
+    var hasOtherName: Bool { !path.allSatisfy(ImportedItem.isKept) }
+
+    /// Whether a part of a name stays as it is but for blanks.
+    private static func isKept(_ part: String) -> Bool {
+        isPlain(part)
+            || !part.unicodeScalars.contains { $0 == "/" || $0.value < 0x20 || $0.value == 0x7F || $0.isUnsafeToShow }
+                && ![".", ".."].contains(part)
     }
 
     /// Whether a part of a name stays as it is: most do, and taking them apart costs as much as the rest of an item.
@@ -168,10 +181,17 @@ extension ImportedItem {
         let isName = !isCut && !plain.isEmpty && plain != "." && plain != ".."
         if !isName { note(.changed, "a file of a name that no file has; it is called file") }
         let fileName = isName ? plain : "file"
+        if isRecord, record == nil {
+            record = Attachment(name: fileName, content: try memory(SecretBytes(copying: content)))
+            return
+        }
         // What follows needs room too: a large file waits until all else is there.
         guard item.size + content.byteCount > ItemLimits.size / 2 else { return try put(label, fileName, content) }
         large.append((label, Attachment(name: fileName, content: try memory(SecretBytes(copying: content)))))
     }
+
+    /// Makes it a value of its own, which is the content of its one file.
+    func becomeRecord() { isRecord = true }
 
     private func put(_ label: String, _ name: String, _ content: RawSpan) throws(ImportError) {
         do throws(VaultError) { try item.addFile(self.label(label), name: name, content: content) } catch {

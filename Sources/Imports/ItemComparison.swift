@@ -23,10 +23,21 @@ struct ItemComparison: ~Copyable {
         /// Of each field, and of the notes: what it is called, and a digest of that and of its value.
         fileprivate let parts: [(label: String, digest: [UInt8])]
         fileprivate let earlier: Set<[UInt8]>
+        /// Whether there is room for no more earlier values.
+        fileprivate let isHistoryFull: Bool
         /// All of these, in whatever order.
         let whole: [UInt8]
         /// What tells an account from others of the same title; nil without a user name.
         let account: [UInt8]?
+
+        /// Whether it is another version of an item at the same path: of the same account, of one that had the name
+        /// before, or of one that had none and nothing else.
+        func isVersion(of stored: Content) -> Bool {
+            guard let name = stored.account else {
+                return account == nil || Set(stored.parts.map(\.digest)).isSubset(of: parts.map(\.digest))
+            }
+            return account == name || earlier.contains(name)
+        }
     }
 
     func content(of item: borrowing Item, modified: Int64?) throws(VaultError) -> Content {
@@ -50,23 +61,33 @@ struct ItemComparison: ~Copyable {
         }
         return Content(
             isFavourite: item.isFavourite, modified: modified, tags: Set(item.tags),
-            parts: parts, earlier: earlier,
+            parts: parts, earlier: earlier, isHistoryFull: item.history.count >= ItemLimits.history,
             whole: parts.map(\.1).sorted { $0.lexicographicallyPrecedes($1) }.flatMap(\.self), account: account)
     }
 
     /// What of a file's item a vault's item has not: labels, and words for what is no field; empty where it has all. An
-    /// earlier value counts as there, unless the file's item was changed later than the vault's.
+    /// earlier value counts as there for a file's item that was changed before the vault's. What only the vault has is
+    /// told of where the file's item was changed after it.
     static func difference(of item: Content, from stored: Content) -> [String] {
         var there: [[UInt8]: Int] = [:]
         for part in stored.parts { there[part.digest, default: 0] += 1 }
         var found: [String] = []
+        let isNewer = item.modified.map { $0 > stored.modified ?? .min }
         for part in item.parts {
             if let count = there[part.digest], count > 0 {
                 there[part.digest] = count - 1
-            } else if item.modified ?? .min > stored.modified ?? .min || !stored.earlier.contains(part.digest) {
+            } else if isNewer ?? true || !stored.earlier.contains(part.digest) {
                 if !found.contains(part.label) { found.append(part.label) }
             }
         }
+        if isNewer ?? false {
+            for part in stored.parts where there[part.digest, default: 0] > 0 && !found.contains(part.label) {
+                there[part.digest, default: 0] -= 1
+                found.append("\(part.label) (only in the vault)")
+            }
+        }
+        let known = stored.earlier.union(stored.parts.map(\.digest))
+        if !stored.isHistoryFull, !item.earlier.isSubset(of: known) { found.append("history") }
         if !item.tags.isSubset(of: stored.tags) { found.append("tags") }
         if item.isFavourite, !stored.isFavourite { found.append("favourite") }
         return found

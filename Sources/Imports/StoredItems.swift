@@ -55,11 +55,12 @@ final class StoredItems {
             let entry = EntryPath(collection: record.collection, name: record.name)
             readings.formUnion(entry.readings)
             places.insert(entry)
-            if record.isFile {
+            if !record.isItem {
                 for place in [entry, ImportNumbers.withoutNumber(entry)].compactMap(\.self) {
                     files[place, default: []].append((entry, record.size))
                 }
-            } else {
+            }
+            if !record.isFile {
                 candidates[entry, default: Candidates()].entries.append(entry)
                 if let plain = ImportNumbers.withoutNumber(entry) {
                     candidates[plain, default: Candidates()].entries.append(entry)
@@ -71,13 +72,20 @@ final class StoredItems {
     /// The item of the vault that one of a file is by a rule; no other will be it.
     /// - Throws: `locked`, `damaged`, `outOfMemory`.
     func match(_ item: ImportedItem, at wanted: EntryPath, _ rule: Rule) throws(VaultError) -> Match? {
+        if let record = item.record {
+            guard rule == .same, let same = try place(of: record, at: wanted) else { return nil }
+            taken.insert(same)
+            return Match(entry: same, difference: [])
+        }
         guard var there = candidates[wanted] else { return nil }
         let content = try comparison.content(of: item.item, modified: item.modified)
         let found: [EntryPath]
         switch rule {
         case .same:
             if there.same.isEmpty {
-                for entry in there.entries { there.same[try self.content(of: entry).whole, default: []].append(entry) }
+                for entry in there.entries {
+                    if let whole = try self.content(of: entry)?.whole { there.same[whole, default: []].append(entry) }
+                }
                 candidates[wanted] = there
             }
             // The last one is taken away first.
@@ -90,9 +98,8 @@ final class StoredItems {
             found = Array(there.entries[there.first...].filter { !taken.contains($0) }.prefix(StoredItems.most))
         }
         for entry in found {
-            let known = try self.content(of: entry)
-            // Another user name is another account.
-            guard rule != .version || content.account == known.account else { continue }
+            guard let known = try self.content(of: entry) else { continue }
+            guard rule != .version || content.isVersion(of: known) else { continue }
             var difference = ItemComparison.difference(of: content, from: known)
             guard rule == .version || difference.isEmpty else { continue }
             if try !hasFiles(of: item, below: entry) { difference.append("attachments") }
@@ -107,23 +114,31 @@ final class StoredItems {
     /// - Returns: False if it is taken.
     func take(_ place: EntryPath) -> Bool { places.insert(place).inserted }
 
-    private func content(of entry: EntryPath) throws(VaultError) -> ItemComparison.Content {
+    /// Nil for a value that is too large to be an item.
+    private func content(of entry: EntryPath) throws(VaultError) -> ItemComparison.Content? {
         if let known = contents[entry] { return known }
-        let item = try items.item(entry)
+        let item: Item
+        do throws(VaultError) { item = try items.item(entry) } catch {
+            guard error.code == .tooLarge else { throw error }
+            return nil
+        }
         let content = try comparison.content(of: item, modified: item.modified)
         contents[entry] = content
         return content
     }
 
     private func hasFiles(of item: ImportedItem, below entry: EntryPath) throws(VaultError) -> Bool {
-        for file in item.attachments {
-            var isThere = false
-            for (place, size) in files[file.place(below: entry)] ?? [] where size == UInt64(file.content.count) {
-                if !isThere { isThere = try isSame(file, place) }
-            }
-            guard isThere else { return false }
-        }
+        for file in item.attachments where try place(of: file, at: file.place(below: entry)) == nil { return false }
         return true
+    }
+
+    /// Where the vault has a value at a place, with or without a number.
+    private func place(of file: ImportedItem.Attachment, at wanted: EntryPath) throws(VaultError) -> EntryPath? {
+        for (place, size) in files[wanted] ?? []
+        where size == UInt64(file.content.count) && !taken.contains(place) {
+            if try isSame(file, place) { return place }
+        }
+        return nil
     }
 
     private func isSame(_ file: ImportedItem.Attachment, _ place: EntryPath) throws(VaultError) -> Bool {
@@ -144,4 +159,7 @@ extension ImportedItem.Attachment {
     func place(below entry: EntryPath) -> EntryPath {
         EntryPath(collection: entry.collection, name: ImportNumbers.name(entry.name, with: "/" + name))
     }
+
+    /// Whether no record can hold it, so that it lies in a file of its own.
+    var isLarge: Bool { content.count > Vault.largestInlineValue }
 }

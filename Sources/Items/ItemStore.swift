@@ -184,14 +184,14 @@ extension WriteSession {
         try requireFree(place.twins.filter { $0 != leaving }.compactMap(\.record))
     }
 
-    /// Changes an item as part of the transaction.
+    /// Changes an item as part of the transaction. A plain value becomes an item, which has earlier values.
     /// - Throws: `recordNotFound`, `tooLarge`, what `change` throws.
     package mutating func change(
         _ entry: EntryPath, _ change: (inout Item) throws(VaultError) -> Void
     ) throws(VaultError) {
         guard var item = try item(entry.name, entry.collection) else { throw .noItem }
         try change(&item)
-        try store(item, entry.name, entry.collection, isOfValue: item.isOfValue)
+        try store(item, entry.name, entry.collection, isOfValue: false)
     }
 
     mutating func copy(_ entry: EntryPath, to target: EntryPath) throws(VaultError) {

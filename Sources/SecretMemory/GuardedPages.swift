@@ -20,18 +20,30 @@ internal import CSodium
         #if canImport(CSodium)
         guard LockedPages.kernelHidesSecrets else { return try unsafe allocateWithSodium(count) }
         #endif
+        return try unsafe allocateMapped(count) { at throws(SecretMemoryError) in
+            let size = roundedToPages(count)
+            return try unsafe LockedPages.kernelHidesSecrets
+                ? LockedPages.mapHidden(size, at: at) : LockedPages.mapLocked(size, at: at)
+        }
+    }
+
+    /// As ``allocate(_:)``, in memory that is not locked (``BulkMemory``); freed with ``freeMapped(_:_:)``.
+    static func allocateOrdinary(_ count: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
+        try unsafe allocateMapped(count) { at throws(SecretMemoryError) in
+            try unsafe LockedPages.mapOrdinary(roundedToPages(count), at: at)
+        }
+    }
+
+    private static func allocateMapped(
+        _ count: Int, _ map: (UnsafeMutableRawPointer) throws(SecretMemoryError) -> UnsafeMutableRawPointer
+    ) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
         let page = LockedPages.pageSize
         let size = roundedToPages(count)
         let flags = Int32(MAP_PRIVATE) | Int32(MAP_ANONYMOUS)
         guard let reserved = unsafe mmap(nil, size + 2 * page, PROT_NONE, flags, -1, 0),
             unsafe reserved != MAP_FAILED
         else { throw .lockedMemoryExhausted(bytes: count) }
-        do throws(SecretMemoryError) {
-            let pages =
-                try unsafe LockedPages.kernelHidesSecrets
-                ? LockedPages.mapHidden(size, at: reserved + page) : LockedPages.mapLocked(size, at: reserved + page)
-            return unsafe pages + offset(count)
-        } catch {
+        do throws(SecretMemoryError) { return try unsafe map(reserved + page) + offset(count) } catch {
             unsafe munmap(reserved, size + 2 * page)
             throw .lockedMemoryExhausted(bytes: count)
         }
@@ -44,6 +56,10 @@ internal import CSodium
             return
         }
         #endif
+        unsafe freeMapped(secret, count)
+    }
+
+    static func freeMapped(_ secret: UnsafeMutableRawPointer, _ count: Int) {
         unsafe cplatform_wipe(secret, count)
         let page = LockedPages.pageSize
         unsafe munmap(secret - offset(count) - page, roundedToPages(count) + 2 * page)

@@ -17,6 +17,29 @@ internal import SystemCalls
         try unsafe kernelHidesSecrets ? mapHidden(size, at: nil) : mapLocked(size, at: nil)
     }
 
+    /// Maps memory that the system may swap out, but that is in no core file where the system can, and in no child
+    /// process (``BulkMemory``).
+    static func mapOrdinary(_ size: Int, at fixed: UnsafeMutableRawPointer?) throws(SecretMemoryError)
+        -> UnsafeMutableRawPointer
+    {
+        let placement = unsafe fixed == nil ? 0 : Int32(MAP_FIXED)
+        let flags = Int32(MAP_PRIVATE) | Int32(MAP_ANONYMOUS) | placement
+        guard let pages = unsafe mmap(fixed, size, PROT_READ | PROT_WRITE, flags, -1, 0), unsafe pages != MAP_FAILED
+        else { throw .lockedMemoryExhausted(bytes: size) }
+        unsafe keepToProcess(pages, size)
+        return unsafe pages
+    }
+
+    /// Keeps pages out of core files and child processes.
+    private static func keepToProcess(_ pages: UnsafeMutableRawPointer, _ size: Int) {
+        #if os(Linux) && !canImport(Darwin)
+        unsafe madvise(pages, size, Int32(MADV_DONTDUMP))
+        unsafe madvise(pages, size, Int32(MADV_DONTFORK))
+        #else
+        unsafe minherit(pages, size, 2)  // VM_INHERIT_NONE, a macro that does not import
+        #endif
+    }
+
     /// Maps memory that is kept out of swap, and out of core files where the system can: for kernels that cannot hide
     /// it.
     static func mapLocked(_ size: Int, at fixed: UnsafeMutableRawPointer?) throws(SecretMemoryError)
@@ -32,12 +55,7 @@ internal import SystemCalls
             throw .lockedMemoryExhausted(bytes: size)
         }
         // A forked child does not get it, as with memory that is hidden.
-        #if os(Linux) && !canImport(Darwin)
-        unsafe madvise(pages, size, Int32(MADV_DONTDUMP))
-        unsafe madvise(pages, size, Int32(MADV_DONTFORK))
-        #else
-        unsafe minherit(pages, size, 2)  // VM_INHERIT_NONE, a macro that does not import
-        #endif
+        unsafe keepToProcess(pages, size)
         return unsafe pages
     }
 

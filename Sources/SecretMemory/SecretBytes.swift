@@ -22,6 +22,8 @@ public enum SecretLifetime: Sendable, Hashable {
     /// Whose the memory is.
     private enum Memory {
         case slot, pages
+        /// Of ``BulkMemory``: in its slabs, in pages that count as locked for it, in pages that are not locked.
+        case bulkSlot, bulkPages, ordinaryPages
         /// Another secret's, which outlives this one.
         case lent
     }
@@ -30,7 +32,9 @@ public enum SecretLifetime: Sendable, Hashable {
     /// - Throws: ``SecretMemoryError/lockedMemoryExhausted(bytes:)``, ``SecretMemoryError/invalidSize(_:)``.
     public init(zeroed count: Int, lifetime: SecretLifetime = .transient) throws(SecretMemoryError) {
         guard count >= 0, count <= 1 << 30 else { throw .invalidSize(count) }
-        if lifetime == .longLived || count > SlabArena.largestSlot {
+        if lifetime == .transient, BulkMemory.isAllowed {
+            (unsafe storage, memory) = try unsafe SecretBytes.bulk(count)
+        } else if lifetime == .longLived || count > SlabArena.largestSlot {
             unsafe storage = try GuardedPages.allocate(count)
             memory = .pages
         } else {
@@ -39,6 +43,18 @@ public enum SecretLifetime: Sendable, Hashable {
         }
         self.count = count
     }
+
+    private static func bulk(_ count: Int) throws(SecretMemoryError) -> (UnsafeMutableRawPointer, Memory) {
+        if count <= SlabArena.largestSlot { return unsafe (try SlabArena.bulk.allocate(count), .bulkSlot) }
+        if BulkMemory.claim(count) {
+            if let pages = try? unsafe GuardedPages.allocate(count) { return unsafe (pages, .bulkPages) }
+            BulkMemory.release(count)
+        }
+        return unsafe (try GuardedPages.allocateOrdinary(count), .ordinaryPages)
+    }
+
+    /// Whether it is kept out of swap for sure.
+    var isLocked: Bool { memory != .ordinaryPages && memory != .bulkSlot }
 
     /// Reserves `count` bytes and lets `fill` write them.
     /// - Throws: ``SecretMemoryError`` when the memory cannot be had.
@@ -121,6 +137,14 @@ public enum SecretLifetime: Sendable, Hashable {
         case .pages:
             unsafe GuardedPages.free(storage, count)
             // With a key goes what its use has left on this thread.
+            WorkingMemory.wipeAll()
+        case .bulkSlot: unsafe SlabArena.bulk.free(storage, count)
+        case .bulkPages:
+            unsafe GuardedPages.free(storage, count)
+            BulkMemory.release(count)
+            WorkingMemory.wipeAll()
+        case .ordinaryPages:
+            unsafe GuardedPages.freeMapped(storage, count)
             WorkingMemory.wipeAll()
         case .lent: break
         }

@@ -6,7 +6,9 @@ internal import Synchronization
 /// The link of a free slot lies in the slot itself, so the arena needs no memory of its own. A slot is wiped before it
 /// returns to its list, so every slot handed out is zero but for the link, which is cleared on the way out.
 @safe final class SlabArena: Sendable {
-    static let shared = SlabArena()
+    static let shared = SlabArena(isBulk: false)
+    /// For ``BulkMemory``: its slabs may lie in memory that is not locked.
+    static let bulk = SlabArena(isBulk: true)
     static let largestSlot = 4096
     private static let smallestSlotLog2 = 5  // 32 bytes
     private static let sizeClasses = 8
@@ -17,6 +19,9 @@ internal import Synchronization
         var heads = unsafe [UnsafeMutableRawPointer?](repeating: nil, count: SlabArena.sizeClasses)
     }
     private let lists = Mutex(FreeLists())
+    private let isBulk: Bool
+
+    private init(isBulk: Bool) { self.isBulk = isBulk }
 
     private static func sizeClass(_ count: Int) -> Int {
         count <= 32 ? 0 : Int.bitWidth - (count - 1).leadingZeroBitCount - smallestSlotLog2
@@ -25,7 +30,7 @@ internal import Synchronization
     func allocate(_ count: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
         let index = SlabArena.sizeClass(count)
         return try unsafe lists.withLock { lists throws(SecretMemoryError) in
-            if unsafe lists.heads[index] == nil { unsafe lists.heads[index] = try SlabArena.makeSlab(index) }
+            if unsafe lists.heads[index] == nil { unsafe lists.heads[index] = try makeSlab(index) }
             let slot = unsafe lists.heads[index].unsafelyUnwrapped
             unsafe lists.heads[index] = slot.load(as: UnsafeMutableRawPointer?.self)
             unsafe slot.storeBytes(of: nil, as: UnsafeMutableRawPointer?.self)
@@ -43,12 +48,21 @@ internal import Synchronization
     }
 
     /// A new slab, cut into slots that are linked to a list; returns its head.
-    private static func makeSlab(_ index: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
-        let slot = 1 << (index + smallestSlotLog2)
-        let base = try unsafe LockedPages.map(slabSize)
+    private func makeSlab(_ index: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
+        let (slot, slabSize) = (1 << (index + SlabArena.smallestSlotLog2), SlabArena.slabSize)
+        let base = try unsafe isBulk ? SlabArena.mapBulk(slabSize) : LockedPages.map(slabSize)
         for offset in stride(from: 0, to: slabSize - slot, by: slot) {
             unsafe (base + offset).storeBytes(of: base + offset + slot, as: UnsafeMutableRawPointer?.self)
         }
         return unsafe base
+    }
+
+    /// Slabs stay, so what is locked for them counts for good.
+    private static func mapBulk(_ size: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
+        if BulkMemory.claim(size) {
+            if let pages = try? unsafe LockedPages.map(size) { return unsafe pages }
+            BulkMemory.release(size)
+        }
+        return try unsafe LockedPages.mapOrdinary(size, at: nil)
     }
 }

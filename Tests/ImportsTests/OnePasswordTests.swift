@@ -104,7 +104,7 @@ import VaultFormat
         let noted = [
             "M000Z": "the description of a vault", "M010Z": "the member details.htmlForm.htmlMethod",
             "M011Z": "a passkey",
-            "M012Z": "the title of a section", "M031Z": "the member details.sections.fields.value.email.provider",
+            "M012Z": "the title of the section", "M031Z": "the member details.sections.fields.value.email.provider",
             "M044Z": "a link to another entry", "M047Z": "a field of the kind hologram",
             "M060Z": "the member overview.watchtowerExclusions", "M065Z": "an entry in the trash",
             "M066Z": "an entry in the trash",

@@ -74,8 +74,10 @@ import VaultStorage
         let earlier = item.history.map { value in item.withValue(of: value) { $0.array.text } }
         #expect(earlier.sorted() == ["first", "old"])
         #expect(try run(later, home) == ["same mail", "same bank"])
-        // The file from before says nothing new: what it has is earlier.
-        #expect(try run(table(",mail,ada,old,,first,,0,,"), home, updates: true) == ["same mail"])
+        // The file from before says nothing new: what it has is earlier. Without its time nobody knows.
+        let old = ",mail,ada,old,,first,,0,2001-01-01T00:00:00Z,"
+        #expect(try run(table(old), home, updates: true) == ["same mail"])
+        #expect(try run(table(",mail,ada,old,,first,,0,,"), home) == ["differs mail: password notes"])
         #expect(try run(table(",mail,eve,old,,,,0,,"), home) == ["add mail (2)"])
     }
 
@@ -101,6 +103,72 @@ import VaultStorage
         }
         #expect(try run(table(",mail,ada,one,,,,0,2024-01-01T00:00:00Z,"), home) == ["same mail"])
         #expect(try run(table(",mail,ada,one,,,,0,9024-01-01T00:00:00Z,"), home) == ["differs mail: password"])
+    }
+
+    @Test func `what only the vault has is told where the file is newer, and stays`() throws {
+        let home = try ImportHome()
+        _ = try run(table(",mail,ada,pw,https://mail.example,,,0,2024-01-01T00:00:00Z,"), home)
+        let later = try table(",mail,ada,pw,,,,0,9024-01-01T00:00:00Z,")
+        #expect(try run(later, home) == ["differs mail: website (only in the vault)"])
+        #expect(try run(later, home, updates: true) == ["differs mail: website (only in the vault)"])
+        #expect(try text(home, "mail", "website") == "https://mail.example")
+    }
+
+    @Test func `earlier values of a file come along, and tell an account that has another name now`() throws {
+        let home = try ImportHome()
+        func file(_ name: String, _ passwords: [String], before: String? = nil) throws -> Imported {
+            let item = try ImportedItem(.login, path: ["mail"], place: "")
+            try item.add(.text, "username", text: name)
+            try item.add(.secret, "password", text: passwords[passwords.count - 1])
+            for (index, password) in passwords.dropLast().enumerated() {
+                try item.addEarlier(.secret, "password", secret(password), replaced: Int64(index))
+            }
+            if let before { try item.addEarlier(.text, "username", secret(before), replaced: 9) }
+            var imported = Imported()
+            try imported.append(item)
+            return imported
+        }
+        #expect(try run(file("ada", ["a"]), home) == ["add mail"])
+        #expect(try run(file("ada", ["a", "b", "c"]), home, updates: true) == ["differs mail: password history"])
+        let item = try home.items.item("mail")
+        let earlier = item.history.map { value in item.withValue(of: value) { $0.array.text } }
+        #expect(earlier.sorted() == ["a", "b"])
+        #expect(try run(file("ada", ["a", "b", "c"]), home) == ["same mail"])
+        #expect(try run(file("eve", ["c"], before: "ada"), home) == ["differs mail: username"])
+        #expect(try run(file("eve", ["c"]), home) == ["add mail (2)"])
+    }
+
+    @Test func `a plain value that takes over another keeps the one before`() throws {
+        let home = try ImportHome()
+        try home.items.vault.put(secret("one"), for: "token")
+        let item = try ImportedItem(.value, path: ["token"], place: "")
+        try item.add(.secret, "value", text: "two")
+        var imported = Imported()
+        try imported.append(item)
+        #expect(try run(imported, home, updates: true) == ["differs token: value"])
+        let stored = try home.items.item("token")
+        #expect(try text(home, "token", "value") == "two")
+        #expect(stored.history.map { value in stored.withValue(of: value) { $0.array.text } } == ["one"])
+    }
+
+    @Test(arguments: [1000, (1 << 20) - 8, 2 << 20])
+    func `a value of its own comes back as one, and is known again`(_ size: Int) throws {
+        let home = try ImportHome()
+        func file(_ byte: UInt8) throws -> Imported {
+            let item = try ImportedItem(.file, path: ["papers", "a.pdf"], place: "")
+            item.becomeRecord()
+            let content = [UInt8](repeating: byte, count: size)
+            try unsafe item.addFile("file", name: "a.pdf", content: content.span.bytes)
+            var imported = Imported()
+            try imported.append(item)
+            return imported
+        }
+        #expect(try run(file(1), home) == ["add papers/a.pdf"])
+        let records = try home.items.vault.records(in: "papers")
+        #expect(records.map(\.name) == ["a.pdf"] && records[0].size == size && !records[0].isItem)
+        #expect(try run(file(1), home) == ["same papers/a.pdf"])
+        #expect(try run(file(2), home) == ["add papers/a.pdf (2)"])
+        #expect(try run(file(2), home) == ["same papers/a.pdf (2)"])
     }
 
     @Test func `a large attachment is a value of its own below its entry, known again by its content`() throws {

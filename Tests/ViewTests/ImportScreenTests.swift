@@ -76,17 +76,17 @@ import UIKit
         let importing = try await open(language)
         let (models, screen) = (importing.models, importing.screen)
         try importing.choose("table.csv", ImportScreenTests.table)
-        try await screen.until("plan") { screen.has(importing.words("import.added", 2)) }
-        #expect(screen.has("mail") && screen.has("shop") && screen.has(importing.words("import.duplicates", 1)))
+        try await screen.until("plan") { screen.has(importing.words("import.added", 3)) }
+        #expect(screen.has("mail") && screen.has("mail (2)") && screen.has("shop"))
         #expect(screen.faults == [] && !screen.pictures("hammer") && models.vault.items.isEmpty)
         #expect(SecurityScope.open == [], "what was begun is ended")
         try screen.tap(importing.words("import.store"))
-        try await screen.until("stored") { screen.has(importing.words("import.stored", 2)) }
+        try await screen.until("stored") { screen.has(importing.words("import.stored", 3)) }
         #expect(screen.has(importing.words("import.remove")) && screen.faults == [])
         try screen.tap(importing.words("item.done"))
         try await screen.until("list") { screen.presented == [] }
         screen.finishAnimations()
-        try await screen.until("items") { models.vault.items.map(\.name) == ["mail", "shop"] }
+        try await screen.until("items") { models.vault.items.map(\.name) == ["mail", "mail (2)", "shop"] }
     }
 
     @Test(arguments: languages)
@@ -125,7 +125,7 @@ import UIKit
             #expect(screen.has(importing.words("import.failed")) && screen.faults == [] && SecurityScope.open == [])
         }
         try importing.choose("table.csv", ImportScreenTests.table)
-        try await screen.until("plan") { screen.has(importing.words("import.added", 2)) }
+        try await screen.until("plan") { screen.has(importing.words("import.added", 3)) }
     }
 
     @Test func `a key file is chosen beside the password, and read only while the database is opened`() async throws {
@@ -151,7 +151,7 @@ import UIKit
         let importing = try await open()
         let (models, screen) = (importing.models, importing.screen)
         try importing.choose("table.csv", ImportScreenTests.table)
-        try await screen.until("plan") { screen.has("New items: 2") }
+        try await screen.until("plan") { screen.has("New items: 3") }
         await models.lock.play(.forceLock)
         try await screen.until("gone") { screen.presented == [] }
         screen.finishAnimations()

@@ -69,7 +69,7 @@ private func exportFile(_ arguments: Arguments) throws(CommandError) -> ExitCode
             arguments,
             "\(Format.count(all.count - left.count, "entry", "entries")) will be in \(Escaping.name(path)) in plain text. Anyone who can read the file has every "
                 + "secret, and it may stay on the disk after you remove it.", word: "export")
-        content = try plain(all, items)
+        content = try plain(all, items, &left)
     } else {
         content = try database(all, items, vault, arguments, &left)
     }
@@ -88,15 +88,32 @@ private func exportFile(_ arguments: Arguments) throws(CommandError) -> ExitCode
     return .notAllowed
 }
 
-private func plain(_ all: [ItemSummary], _ items: ItemStore) throws(CommandError) -> SecretBytes {
+/// An item; nil for a value that is too large to be one.
+private func item(_ summary: ItemSummary, _ items: ItemStore) throws(CommandError) -> Item? {
+    guard !summary.isFile else { return nil }
+    do throws(VaultError) { return try items.item(summary.name, in: summary.collection) } catch {
+        guard error.code == .tooLarge else { throw CommandError(error) }
+        return nil
+    }
+}
+
+/// - Parameter left: The values that are too large for it.
+private func plain(
+    _ all: [ItemSummary], _ items: ItemStore, _ left: inout [ItemSummary]
+) throws(CommandError) -> SecretBytes {
     var json = SecretJSON()
     try json.raw("{\"format\":\"\(HoldfastImport.format)\",\"version\":1,\"items\":[")
     var isFirst = true
-    for record in all where !record.isFile {
+    left = []
+    for record in all {
         guard let path = RecordName(collection: record.collection, name: record.name) else { continue }
+        let found = try item(record, items)
+        guard let item = found else {
+            left.append(record)
+            continue
+        }
         if !isFirst { try json.raw(",\n") }
         isFirst = false
-        let item = try vaultCall { try items.item(record.name, in: record.collection) }
         try json.append(item, path, reveals: true, withHistory: true)
     }
     try json.raw("]}\n")
@@ -113,8 +130,8 @@ private func database(
     left = []
     var room = largestAttachments
     for (summary, (entry, written)) in zip(all, zip(entries, names.written(entries))) {
-        if !summary.isFile {
-            root.add(entry, written: written, try vaultCall { try items.item(entry) })
+        if let item = try item(summary, items) {
+            root.add(entry, written: written, item)
         } else if let file = try attachment(summary, vault, room) {
             room -= file.size
             root.add(entry, written: written, try vaultCall { try Item(.file, now: summary.modified) }, file)

@@ -12,6 +12,8 @@ extension Options {
     static let skipFaulty = Flag("skip-faulty", "List entries that cannot be read, and leave them out.")
     static let takeOver = Flag(
         "update", "Apply what differs to entries that the vault has; the old values stay in the history.")
+    static let intoCollection = TextOption(
+        "collection", "C", .collection, help: "Put everything into this folder, before that of --prefix.", short: "c")
     static let prefix = TextOption("prefix", "PATH", help: "Put everything into this folder.")
     static let column = ListOption(
         "column", "COLUMN=ROLE",
@@ -51,7 +53,7 @@ extension Command {
         places: [Place(name: "FILE", kind: .file, help: "The file, or the folder of pass.", isOptional: true)],
         options: [
             Options.format.option, Options.planOnly.option, Options.skipFaulty.option, Options.takeOver.option,
-            Options.onlyCollection.option,
+            Options.intoCollection.option,
             Options.prefix.option,
             Options.column.option, Options.keyFile.option, Options.withoutPassword.option,
             Options.fileDescriptor.option,
@@ -87,7 +89,7 @@ private func importFile(_ arguments: Arguments) throws(CommandError) -> ExitCode
 
 /// The folder that everything goes into; empty for none.
 private func folder(_ arguments: Arguments) throws(CommandError) -> String {
-    let collection = arguments[Options.onlyCollection].flatMap { $0 == Vault.defaultCollection ? nil : $0 }
+    let collection = arguments[Options.intoCollection].flatMap { $0 == Vault.defaultCollection ? nil : $0 }
     let parts = [collection, arguments[Options.prefix]].compactMap(\.self).filter { !$0.isEmpty }
     var folder = parts.joined(separator: "/")
     while folder.hasSuffix("/") { folder.removeLast() }
@@ -116,7 +118,7 @@ private func read(_ arguments: Arguments) throws(CommandError) -> (Imported, isP
         guard named ?? .pass == .pass else { throw .usage("\(Escaping.name(path)) is a folder; only pass has one") }
         return (try PassStore.read(path, ImportOptions(skipsFaulty: arguments[Options.skipFaulty])), false)
     }
-    let bytes = try ImportedFile.read(path, limit: ImportLimits.file)
+    let bytes = try ImportedFile.readBulk(path, limit: ImportLimits.file)
     guard let format = named ?? bytes.withBytes(ImportFormat.detected), format != .pass else {
         throw .usage("what kind of file this is was not found out; name it with --format")
     }
@@ -161,7 +163,7 @@ private func columns(_ arguments: Arguments) throws(ImportError) -> [String: Tab
     for assignment in arguments[Options.column] {
         guard let sign = assignment.lastIndex(of: "="), sign > assignment.startIndex,
             let role = TableImport.Role(word: String(assignment[assignment.index(after: sign)...]))
-        else { throw ImportError(.unexpected, "--column", "a column, an equals sign and a role that is known") }
+        else { throw ImportError(.unknownColumns, "--column", "a column, an equals sign and a role are required") }
         columns[String(assignment[..<sign])] = role
     }
     return columns
@@ -179,6 +181,13 @@ private func filePassword(_ arguments: Arguments) throws(CommandError) -> Secret
 
 /// Files that an import reads, in locked memory.
 enum ImportedFile {
+    /// As ``read(_:limit:)``, of what may be more than can be locked.
+    static func readBulk(_ path: String, limit: Int) throws(CommandError) -> SecretBytes {
+        let outer = BulkMemory.begin(isAllowed: true)
+        defer { BulkMemory.end(outer) }
+        return try read(path, limit: limit)
+    }
+
     static func read(_ path: String, limit: Int) throws(CommandError) -> SecretBytes {
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard file >= 0 else { throw .failure(.input, "\(Escaping.name(path)): \(SystemError.last)") }
@@ -221,8 +230,6 @@ extension CommandError {
             switch error.kind {
             case .unknownColumns:
                 "say what they are with --column COLUMN=ROLE, such as --column Login=username (see holdfast import --help)"
-            case .outOfMemory:
-                "your limit of locked memory is too low for this file; raise it with sudo prlimit --pid $$ --memlock=1073741824, then import again"
             case .passwordNeeded: "use --file-password-fd N, or --key-file FILE --no-password"
             default: error.entry == nil ? nil : "leave out what cannot be read with --skip-faulty"
             }
@@ -234,5 +241,7 @@ extension CommandError {
 }
 
 private func copy(_ bytes: borrowing SecretBytes) throws(ImportError) -> SecretBytes {
+    let outer = BulkMemory.begin(isAllowed: true)
+    defer { BulkMemory.end(outer) }
     do throws(SecretMemoryError) { return try bytes.copy() } catch { throw ImportError(error) }
 }

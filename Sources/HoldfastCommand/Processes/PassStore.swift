@@ -36,12 +36,17 @@ struct PassStore {
     }
 
     private mutating func read(_ path: [String]) throws(CommandError) {
-        let text = try PassStore.decrypt(place(path) + ".gpg")
+        var text: SecretBytes?
+        var fault = "gpg cannot decrypt it"
+        do throws(CommandError) { text = try PassStore.decrypt(place(path) + ".gpg") } catch {
+            guard error.code == .tooLong else { throw error }
+            fault = "it is larger than an entry can be"
+        }
         do throws(ImportError) {
             do throws(ImportError) {
                 switch text {
                 case .some(let text): try PassImport.read(path, text, into: &imported)
-                case .none: throw ImportError(.malformed, "", "gpg cannot decrypt it")
+                case .none: throw ImportError(.malformed, "", fault)
                 }
             } catch { try imported.leaveOut(error, entry: path.joined(separator: "/"), place: "") }
         } catch { throw CommandError(error) }

@@ -200,6 +200,8 @@ final class ImportFile: Sendable {
     private let format: ImportFormat
 
     convenience init(_ path: String) throws {
+        let outer = BulkMemory.begin(isAllowed: true)
+        defer { BulkMemory.end(outer) }
         try self.init(FileTransfer.content(of: path, limit: ImportLimits.file))
     }
 
@@ -245,6 +247,8 @@ final class ImportFile: Sendable {
     private func read(
         _ password: borrowing SecretBytes?, _ key: borrowing SecretBytes?
     ) throws(ImportError) -> Imported {
+        let outer = BulkMemory.begin(isAllowed: true)
+        defer { BulkMemory.end(outer) }
         let copy: SecretBytes
         do throws(SecretMemoryError) { copy = try bytes.copy() } catch { throw ImportError(error) }
         return try format.read(copy, password: password, keyFile: key, ImportFile.options)

@@ -112,6 +112,8 @@ package enum AegisImport {
         _ slot: JSONNode, _ document: borrowing JSONDocument, _ password: borrowing SecretBytes, _ place: String,
         work: inout Int
     ) throws(ImportError) -> SecretBytes? {
+        let outer = BulkMemory.begin(isAllowed: false)
+        defer { BulkMemory.end(outer) }
         guard let cost = document.integer(slot["n"]), let block = document.integer(slot["r"]),
             let lanes = document.integer(slot["p"]), let salt = try hex(slot["salt"], document),
             let sealed = try hex(slot["key"], document), let params = slot["key_params"]

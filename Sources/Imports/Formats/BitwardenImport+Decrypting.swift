@@ -23,6 +23,8 @@ extension BitwardenImport {
     private static func keys(
         _ document: borrowing JSONDocument, _ password: borrowing SecretBytes
     ) throws(ImportError) -> Keys {
+        let outer = BulkMemory.begin(isAllowed: false)
+        defer { BulkMemory.end(outer) }
         let root = document.root
         guard let salt = try document.string(root["salt"]), (8...1024).contains(salt.count),
             let rounds = document.integer(root["kdfIterations"])

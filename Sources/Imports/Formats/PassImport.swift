@@ -14,6 +14,8 @@ package enum PassImport {
     package static func read(
         _ path: [String], _ text: borrowing SecretBytes, into result: inout Imported
     ) throws(ImportError) {
+        let outer = BulkMemory.begin(isAllowed: true)
+        defer { BulkMemory.end(outer) }
         let item = try ImportedItem(.login, path: path, place: "")
         try text.withBytes { text throws(ImportError) in
             let all = lines(text)

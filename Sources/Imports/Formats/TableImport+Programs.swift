@@ -16,6 +16,8 @@ extension TableImport {
         var trash: String?
         /// What stands in place of an address where the entry is a note.
         var noteAddress: String?
+        /// What it calls a row that is a folder and no entry.
+        var folderKind: String?
         /// What its entries are, if no column says it.
         var kind: ItemKind = .login
 
@@ -107,7 +109,7 @@ extension TableImport.Program {
             "phone_number": .text("phone"), "email": .text("email"), "address1": .text("address 1"),
             "address2": .text("address 2"), "city": .text("city"), "country": .text("country"),
             "state": .text("state"), "type": .kind, "totp": .code,
-        ])
+        ], folderKind: "folder")
 
     /// A table for each kind of entry.
     private static let dashlane: [TableImport.Program] = [

@@ -15,6 +15,8 @@ extension TableImport {
             return text.isEmpty ? nil : text
         }
         let word = try text(.kind)
+        // A folder without anything in it; those of entries are said by them.
+        if let word, word.lowercased() == program?.folderKind { return }
         var kind = word.flatMap { Program.kinds[$0.lowercased()] }
         var address = try text(.url)
         if address == nil { address = try text(.addresses) }
@@ -120,6 +122,7 @@ extension TableImport {
 
     /// Addresses with commas between. An address may have commas itself: the next one begins with its scheme then.
     private static func addresses(_ text: String) -> [String] {
+        if text.hasPrefix("["), let list = jsonList(text) { return list }
         let parts = text.split(separator: ",", maxSplits: 999, omittingEmptySubsequences: false).map(String.init)
         let isPlain = !text.utf8.contains(UInt8(ascii: "/"))
         var all: [String] = []
@@ -131,6 +134,20 @@ extension TableImport {
             }
         }
         return all.filter { !$0.isEmpty }
+    }
+
+    /// The texts of a list in JSON; nil for anything else.
+    private static func jsonList(_ text: String) -> [String]? {
+        let bytes = Array(text.utf8)
+        guard let copy = try? unsafe SecretBytes(copying: bytes.span.bytes), let document = try? JSONDocument(copy),
+            let elements = document.root.elements
+        else { return nil }
+        var list: [String] = []
+        for element in elements {
+            guard let text = try? document.text(element) else { return nil }
+            if !text.isEmpty { list.append(text) }
+        }
+        return list
     }
 
     private static func hasScheme(_ text: String) -> Bool {

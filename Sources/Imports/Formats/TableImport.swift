@@ -109,12 +109,18 @@ package enum TableImport {
             self.titles = titles
             let names = titles.map { $0.lowercased() }
             guard mapping.isEmpty else {
-                program = nil
                 for name in mapping.keys where !names.contains(name.lowercased()) {
-                    throw .malformed("line 1", "there is no column \"\(name.prefix(64))\"")
+                    let there = titles.prefix(32).map { String($0.prefix(64)) }.joined(separator: ", ")
+                    throw ImportError(
+                        .unknownColumns, "line 1", "there is no column \"\(name.prefix(64))\"; there are \(there)")
                 }
-                roles = names.map { name in mapping.first { $0.key.lowercased() == name }?.value }
-                unmapped = zip(names, roles).filter { $1 == nil }.map { String($0.0.prefix(64)) }
+                // What is said of a column of a known program goes before what is known.
+                let known = Program.writing(names)
+                program = known
+                roles = names.map { name in
+                    mapping.first { $0.key.lowercased() == name }?.value ?? known?.columns[name]
+                }
+                unmapped = zip(titles, roles).filter { $1 == nil }.map { String($0.0.prefix(64)) }
                 for role in Columns.single where roles.count(where: { $0 == role }) > 1 {
                     throw .malformed("line 1", "two columns have the role \"\(role)\"; an item has only one")
                 }

@@ -98,7 +98,9 @@ package enum TwoFASImport {
         let place = "servicesEncrypted"
         let parts = try sealed.withBytes { text throws(ImportError) -> Parts in try TwoFASImport.parts(text, place) }
         let key = try parts.salt.withBytes { salt throws(ImportError) in
-            try cryptography(PBKDF2SHA256.derive(password, salt: salt, rounds: 10_000, count: 32))
+            let outer = BulkMemory.begin(isAllowed: false)
+            defer { BulkMemory.end(outer) }
+            return try cryptography(PBKDF2SHA256.derive(password, salt: salt, rounds: 10_000, count: 32))
         }
         return try parts.content.withBytes { content throws(ImportError) in
             try parts.nonce.withBytes { nonce throws(ImportError) in

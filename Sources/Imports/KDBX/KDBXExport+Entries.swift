@@ -13,6 +13,7 @@ extension KDBXExport {
         var layout = KeePassLayout()
         layout.kind = item.kind
         layout.isFavourite = item.isFavourite
+        layout.isRecord = file != nil
         (layout.created, layout.modified) = (item.created, item.modified)
         layout.isTitleLiteral = unsafe KeePassPlaceholder.isThere(in: Array(title.utf8).span.bytes)
         layout.areNotesLiteral = item.withNotes { KeePassPlaceholder.isThere(in: $0) } ?? false

@@ -137,6 +137,8 @@ package enum KDBXImport {
                 switch id {
                 case 1 where size == 4: cipher = bytes[range.lowerBound]
                 case 2 where (1...256).contains(size):
+                    let outer = BulkMemory.begin(isAllowed: false)
+                    defer { BulkMemory.end(outer) }
                     key = try memory(SecretBytes(copying: bytes.extracting(range)))
                 case 3 where size > 0:
                     guard files.count < 10_000 else {
@@ -165,6 +167,8 @@ struct InnerStream: ~Copyable {
     private let isSalsa: Bool
 
     static func of(_ cipher: UInt8?, _ key: borrowing SecretBytes) throws(ImportError) -> InnerStream {
+        let outer = BulkMemory.begin(isAllowed: false)
+        defer { BulkMemory.end(outer) }
         switch cipher {
         case 2:
             let digest = key.withBytes { SHA256.hash($0) }

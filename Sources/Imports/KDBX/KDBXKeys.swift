@@ -14,6 +14,8 @@ struct KDBXKeys: ~Copyable {
     static func derive(
         _ header: KDBXHeader, password: borrowing SecretBytes?, keyFile: borrowing SecretBytes?
     ) throws(ImportError) -> KDBXKeys {
+        let outer = BulkMemory.begin(isAllowed: false)
+        defer { BulkMemory.end(outer) }
         var parts = SecretBuffer()
         switch password {
         case .none: break
@@ -83,6 +85,8 @@ struct KDBXKeys: ~Copyable {
 
     /// The tag's key of a block; of the header with the largest number.
     func tagKey(_ block: UInt64) throws(ImportError) -> SecretBytes {
+        let outer = BulkMemory.begin(isAllowed: false)
+        defer { BulkMemory.end(outer) }
         var material = SecretBuffer()
         try memory { () throws(SecretMemoryError) in
             for shift in 0..<8 { try material.append(UInt8(truncatingIfNeeded: block >> (8 * UInt64(shift)))) }

@@ -61,6 +61,7 @@ final class KeePassEntries {
         if let origin = strings.take(KeePassTree.originKey)?.openText { item.keep(origin: origin) }
         var binaries = node.all("Binary")
         var expiry = times?["Expires"]?.openText.lowercased() == "true" ? KeePassTree.time(times?["ExpiryTime"]) : nil
+        if layout?.isRecord ?? false { item.becomeRecord() }
         for field in layout?.fields ?? [] { try restore(field, &strings, &binaries, &expiry, of: node, to: item) }
         for (key, label, kind) in [
             ("UserName", "username", FieldKind.text), ("Password", "password", .secret), ("URL", "website", .url),

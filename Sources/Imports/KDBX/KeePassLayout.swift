@@ -37,6 +37,8 @@ struct KeePassLayout: Equatable {
 
     var kind = ItemKind.login
     var isFavourite = false
+    /// Whether the entry is a value of its own, whose attachment is all of it.
+    var isRecord = false
     /// Milliseconds since 1970; KeePass keeps seconds.
     var created: Int64 = 0, modified: Int64 = 0
     /// Whether the title refers to nothing, though it looks so.
@@ -49,6 +51,7 @@ struct KeePassLayout: Equatable {
     var text: String {
         var lines = ["kind \(kind.rawValue)", "times \(created) \(modified)"]
         if isFavourite { lines.append("favourite") }
+        if isRecord { lines.append("record") }
         if isTitleLiteral { lines.append("title") }
         if areNotesLiteral { lines.append("notes") }
         if !tags.isEmpty { lines.append((["tags"] + tags.map(KeePassLayout.encode)).joined(separator: " ")) }
@@ -72,6 +75,7 @@ struct KeePassLayout: Equatable {
                 guard words.count == 3, let first = Int64(words[1]), let last = Int64(words[2]) else { return nil }
                 (created, modified) = (first, last)
             case "favourite": isFavourite = true
+            case "record": isRecord = true
             case "title": isTitleLiteral = true
             case "notes": areNotesLiteral = true
             case "tags": tags = Array(words.dropFirst())
