@@ -54,7 +54,13 @@ package struct ImportPlan: Sendable {
         let before = stored.readings
         var numbers = ImportNumbers(before)
         for (index, item) in imported.items.enumerated() {
-            if let match = found[index] {
+            var match = found[index]
+            // Without room for the values before, the version becomes an entry of its own.
+            if updates, let version = match {
+                let hasRoom = try stored.hasRoom(for: item, version)
+                if !hasRoom { match = nil }
+            }
+            if let match {
                 if match.difference.isEmpty {
                     steps.append(.duplicate(item, of: match.entry))
                 } else {
@@ -87,8 +93,18 @@ package struct ImportPlan: Sendable {
         in items: ItemStore, progress: (Int) -> Void = { _ in }
     ) throws(VaultError) {
         var files: [PreparedFile] = []
+        let values: [(ImportedItem.Attachment, EntryPath)]
         do throws(VaultError) {
-            let attachments = try prepareAttachments(&files)
+            values = try self.values()
+            for (value, _) in values where value.isLarge {
+                files.append(
+                    try value.content.withBytes { content throws(VaultError) in try vault.prepareFile(content) })
+            }
+        } catch {
+            vault.discard(files)
+            throw error
+        }
+        do throws(VaultError) {
             try items.write { session throws(VaultError) in
                 // Another program may have taken a place meanwhile. Among themselves they are as in the file.
                 for case .add(_, let entry) in steps { try session.requireFree(beside: entry) }
@@ -110,54 +126,47 @@ package struct ImportPlan: Sendable {
                     done += 1
                     progress(done)
                 }
-                for (file, place) in zip(files, attachments) {
+                var large = files[...]
+                for (value, place) in values {
                     try ItemStore.check(place.name)
-                    try session.put(file, for: place.name, in: place.collection)
-                }
-                for case .add(let item, let place) in steps {
-                    guard let record = item.record, !record.isLarge else { continue }
-                    try ItemStore.check(place.name)
-                    try record.content.withBytes { content throws(VaultError) in
+                    if value.isLarge, let file = large.popFirst() {
+                        try session.put(file, for: place.name, in: place.collection)
+                        continue
+                    }
+                    try value.content.withBytes { content throws(VaultError) in
                         try session.put(content, for: place.name, in: place.collection)
                     }
                 }
             }
         } catch {
-            vault.discard(files, after: error)
+            // After a disk error the records may exist still: then the files stay, orphans at worst.
+            if error.code != .inputOutput { vault.discard(files) }
             throw error
         }
     }
 
-    /// Writes the files of large attachments.
-    /// - Returns: Where each goes.
-    private func prepareAttachments(_ files: inout [PreparedFile]) throws(VaultError) -> [EntryPath] {
-        let all = steps.flatMap { step -> [(ImportedItem.Attachment, EntryPath)] in
+    /// Values of their own: items that are one, and attachments that are too large for their item.
+    private func values() throws(VaultError) -> [(ImportedItem.Attachment, EntryPath)] {
+        var values: [(ImportedItem.Attachment, EntryPath)] = []
+        var attachments: [(ImportedItem.Attachment, EntryPath)] = []
+        for step in steps {
             switch step {
-            case .add(let item, let entry): item.attachments.map { ($0, entry) }
+            case .add(let item, let entry):
+                if let record = item.record { values.append((record, entry)) }
+                attachments += item.attachments.map { ($0, entry) }
             case .differs(let item, let entry, let difference) where updates && difference.contains("attachments"):
-                item.attachments.map { ($0, entry) }
-            default: []
+                attachments += item.attachments.map { ($0, entry) }
+            default: continue
             }
         }
-        var places: [EntryPath] = []
-        for case .add(let item, let entry) in steps {
-            guard let record = item.record, record.isLarge else { continue }
-            files.append(
-                try record.content.withBytes { content throws(VaultError) in try vault.prepareFile(content) })
-            places.append(entry)
-        }
-        guard !all.isEmpty else { return places }
+        guard !attachments.isEmpty else { return values }
         var taken: Set<String> = []
         for record in try vault.records() {
             taken.formUnion(EntryPath(collection: record.collection, name: record.name).readings)
         }
         for case .add(_, let entry) in steps { taken.formUnion(entry.readings) }
         var numbers = ImportNumbers(taken)
-        for (file, entry) in all {
-            files.append(
-                try file.content.withBytes { content throws(VaultError) in try vault.prepareFile(content) })
-            places.append(numbers.entry(file.place(below: entry)))
-        }
-        return places
+        for (file, entry) in attachments { values.append((file, numbers.entry(file.place(below: entry)))) }
+        return values
     }
 }

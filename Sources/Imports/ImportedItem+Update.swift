@@ -8,8 +8,10 @@ internal import VaultStorage
 extension ImportedItem {
     /// Takes over into an item of the vault what it has and that has not. Values before become earlier ones, and
     /// nothing goes that this has not.
+    /// - Throws: `tooLarge` where there is no room for all values before: none of them goes for a new one.
     func update(_ stored: inout Item) throws(VaultError) {
         var used: Set<Int> = []
+        var history = stored.history.count
         var changed: [Item.Field] = []
         for field in item.fields {
             if !isThere(field, stored, &used) { changed.append(field) }
@@ -22,6 +24,7 @@ extension ImportedItem {
                 }
                 if let old {
                     used.insert(old.index)
+                    history += old.size > 0 ? 1 : 0
                     try stored.set(old, bytes: value)
                 } else {
                     used.insert(stored.fields.count)
@@ -29,11 +32,17 @@ extension ImportedItem {
                 }
             }
         }
-        try updateNotes(&stored)
-        try updateHistory(&stored)
-        for tag in item.tags where !stored.tags.contains(tag) { try stored.addTag(tag) }
+        try updateNotes(&stored, &history)
+        try updateHistory(&stored, &history)
+        guard stored.history.count == history else {
+            throw VaultError(.tooLarge, "the entry has no room for the values that it had before")
+        }
+        // What programs on the session bus get is for the user to say.
+        for tag in item.tags where !stored.tags.contains(tag) && tag != Item.secretServiceTag {
+            try stored.addTag(tag)
+        }
         if item.isFavourite { stored.isFavourite = true }
-        stored.touch(max(item.modified, Item.now))
+        stored.touch(Item.now)
     }
 
     /// Whether a field of the vault's item that none of this has used has the same label and value.
@@ -54,7 +63,7 @@ extension ImportedItem {
     }
 
     /// Adds the earlier values that it does not have, as now or before.
-    private func updateHistory(_ stored: inout Item) throws(VaultError) {
+    private func updateHistory(_ stored: inout Item, _ history: inout Int) throws(VaultError) {
         for earlier in item.history {
             let isThere = item.withValue(of: earlier) { value in
                 stored.fields.contains { field in
@@ -66,19 +75,21 @@ extension ImportedItem {
                             && stored.withValue(of: other) { constantTimeEquals($0, value) }
                     }
             }
-            guard !isThere, stored.history.count < ItemLimits.history else { continue }
+            guard !isThere, earlier.size > 0 else { continue }
+            history += 1
             try item.withValue(of: earlier) { value throws(VaultError) in
                 try stored.addEarlier(earlier.kind, earlier.label, bytes: value, replaced: earlier.replaced)
             }
         }
     }
 
-    private func updateNotes(_ stored: inout Item) throws(VaultError) {
+    private func updateNotes(_ stored: inout Item, _ history: inout Int) throws(VaultError) {
         let notes = try ImportedItem.notes(of: item)
         let old = try ImportedItem.notes(of: stored)
         guard notes.count > 0, !notes.isEqual(to: old) else { return }
+        history += old.count > 0 ? 1 : 0
         try old.withBytes { old throws(VaultError) in
-            try stored.addEarlier(.text, "notes", bytes: old, replaced: Item.now)
+            try stored.addEarlier(.secret, "notes", bytes: old, replaced: Item.now)
         }
         try stored.setNotes(notes)
     }

@@ -19,6 +19,8 @@ package final class ImportedItem: @unchecked Sendable {  // built by one thread,
     private(set) var modified: Int64?
     /// What of it could not be kept as it was.
     private(set) var remarks: [(ImportNote.Kind, String)] = []
+    private var said: Set<String> = []
+    private static let mostRemarks = 256
     /// Files that wait for the rest of the item.
     private var large: [(label: String, Attachment)] = []
     /// The value that it is, where a vault of ours had it as one of its own; then nothing else of it counts.
@@ -51,7 +53,11 @@ package final class ImportedItem: @unchecked Sendable {  // built by one thread,
 
     /// Notes something of it that the vault will not have as the file has it; once.
     func note(_ kind: ImportNote.Kind, _ what: String) {
-        if !remarks.contains(where: { $0 == (kind, what) }) { remarks.append((kind, what)) }
+        guard remarks.count <= ImportedItem.mostRemarks, said.insert("\(kind.rawValue):\(what)").inserted else {
+            return
+        }
+        let isLast = remarks.count == ImportedItem.mostRemarks
+        remarks.append((kind, isLast ? "this and what follows of the entry is not listed" : what))
     }
 
     /// An item that another program gave.
@@ -248,8 +254,14 @@ extension ImportedItem {
     /// Adds a tag; what no tag can be is left out and said. One that begins as a guard and is none becomes the
     /// strictest.
     func addTag(_ tag: String) {
+        guard tag.utf8.count <= 4 * ItemLimits.tag else { return note(.leftOut, "a tag that no entry can have") }
         var plain = tag.split(separator: " ").joined(separator: " ")
         guard !plain.isEmpty else { return }
+        // Whoever wrote the file would choose what programs get from the session bus.
+        guard !plain.utf8.elementsEqual(Item.secretServiceTag.utf8) else {
+            return note(
+                .leftOut, "the tag \(plain), which gives an entry to programs; add it yourself if you want that")
+        }
         if GuardTag.meant(by: plain) != nil {
             plain = GuardTag(plain) == .noForwarding ? GuardTag.forwarding : GuardTag.eachTime
             note(.changed, "a tag that begins as one that guards an item and is none; it is \(plain) now")

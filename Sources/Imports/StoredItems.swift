@@ -110,6 +110,18 @@ final class StoredItems {
         return nil
     }
 
+    /// Whether a version can be taken over without losing a value that the vault has, now or before.
+    /// - Throws: `locked`, `damaged`, `outOfMemory`.
+    func hasRoom(for item: ImportedItem, _ match: Match) throws(VaultError) -> Bool {
+        guard item.record == nil, !match.difference.isEmpty else { return true }
+        var trial = try items.item(match.entry)
+        do throws(VaultError) { try item.update(&trial) } catch {
+            guard [.tooLarge, .invalidItem].contains(error.code) else { throw error }
+            return false
+        }
+        return true
+    }
+
     /// Takes a place for a new item.
     /// - Returns: False if it is taken.
     func take(_ place: EntryPath) -> Bool { places.insert(place).inserted }

@@ -52,11 +52,13 @@ extension Item {
         guard value.count > 0 else { return }
         let entry = ItemEntry.earlier(replaced: now, field.kind, label: field.label)
         let needed = entry.size(value: value.count)
+        // A large file that fills the item leaves no room for what was there before it; nothing earlier goes for that.
+        let others = layout.entries(ItemLayout.Tag.earlier).reduce(bytes.count) { $0 - $1.whole.count }
+        guard others + needed <= ItemLimits.size else { return }
         while let oldest = layout.entries(ItemLayout.Tag.earlier).first,
             layout.history.count >= ItemLimits.history || layout.entries.count >= ItemLimits.entries
                 || bytes.count + needed > ItemLimits.size
         { try removeEntry(oldest) }
-        // A large file that fills the item leaves no room for what was there before it.
         guard bytes.count + needed <= ItemLimits.size, layout.entries.count < ItemLimits.entries else { return }
         let end = layout.end(of: ItemLayout.Tag.earlier)
         try value.withBytes { value throws(VaultError) in try replace(end..<end, with: entry, value) }

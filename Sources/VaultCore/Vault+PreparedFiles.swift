@@ -33,10 +33,7 @@ extension Vault {
     }
 
     /// Removes files that no record came to name.
-    /// - Parameter error: Why not. After a disk error the record may exist still: then they stay, orphans at worst.
-    package func discard(_ files: [PreparedFile], after error: VaultError) {
-        if error.code != .inputOutput { FileStore.remove(files.map(\.writer.name), in: home) }
-    }
+    package func discard(_ files: [PreparedFile]) { FileStore.remove(files.map(\.writer.name), in: home) }
 }
 
 extension WriteSession {
