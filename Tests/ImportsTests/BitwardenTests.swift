@@ -79,6 +79,29 @@ import VaultFormat
         #expect(imported.items[8].text("hologram.size") == "98" && imported.items[8].kind("hologram.colour") == .secret)
     }
 
+    @Test func `a long name of a folder is cut once and noted, and an entry has few other folders`() throws {
+        let long = String(repeating: "é", count: 501)
+        let ids = (0..<70).map { "\"c\($0)\"" }
+        let collections = ids.map { #"{"id": \#($0), "name": \#($0)}"# } + [#"{"id": "l", "name": "\#(long)"}"#]
+        let all = (["\"l\"", "\"l\"", "\"c0\"", "\"c0\""] + ids).joined(separator: ",")
+        let imported = try read(
+            """
+            {"encrypted": false, "collections": [\(collections.joined(separator: ","))],
+             "folders": [{"id": "e", "name": "\(long)"}], "items": [
+             {"id": "1", "type": 2, "name": "many", "collectionIds": [\(all)]},
+             {"id": "2", "type": 2, "name": "twice", "folderId": "c1", "collectionIds": ["c1", "l", "l"]}]}
+            """)
+        #expect(imported.items[0].tags == (0..<64).map { "c\($0)" }.sorted() && imported.items[1].tags == [])
+        #expect(imported.items[1].name == "c1/twice")
+        let notes = imported.notes.filter { $0.entry != imported.items[0].name }
+        #expect(notes.map(\.what).contains("a name of more than 1000 bytes, which was cut"))
+        #expect(notes.count { $0.what == "a tag that no entry can have" } == 1)
+        let more = imported.notes.filter { $0.what == "more than 64 further folders or collections" }
+        #expect(more.map(\.entry) == [imported.items[0].name])
+        let unused = imported.notes.filter { $0.what == "a folder without entries" }
+        #expect(unused.map(\.entry.utf8.count) == [1000])
+    }
+
     @Test func `an organisation's collections are paths`() throws {
         let text = #"""
             {"encrypted":false,"collections":[{"id":"c1","organizationId":"o1","name":"Servers/Linux","externalId":null},

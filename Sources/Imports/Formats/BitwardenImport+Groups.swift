@@ -57,7 +57,40 @@ extension BitwardenImport {
 
     /// Names of folders and collections, by the numbers that entries give for them.
     struct Folders {
-        private var names: [String: String] = [:]
+        /// A name, or its front: nothing is needed behind what an item can be called.
+        private struct Name {
+            let text: String
+            let isCut: Bool
+
+            init(_ name: String) {
+                isCut = name.utf8.count > Folders.longestName
+                // A character has four bytes at most: one of four ends is between two.
+                text =
+                    isCut
+                    ? (0..<4).lazy.compactMap { String(name.utf8.prefix(Folders.longestName - $0)) }.first ?? "" : name
+            }
+        }
+
+        /// What is said of an entry.
+        struct Place {
+            /// The path of the first folder or collection that it names.
+            var path: [String] = []
+            /// What the others are called.
+            var others: [String] = []
+            /// Whether the file has no name for one.
+            var isMissing = false
+            /// Whether a name is longer than an item can be called.
+            var isCut = false
+            /// Whether there are more others than ``mostOthers``.
+            var hasMore = false
+        }
+
+        /// Bytes of a name, at most.
+        static let longestName = 1000
+        /// Folders and collections of an entry, at most, beside the first.
+        static let mostOthers = 64
+
+        private var names: [String: Name] = [:]
         private var ids: [String] = []
         private var used: Set<String> = []
 
@@ -66,24 +99,24 @@ extension BitwardenImport {
                 for folder in document.root[list]?.elements ?? [] {
                     guard let id = try document.text(folder["id"]), let name = try document.text(folder["name"])
                     else { continue }
-                    if names.updateValue(name, forKey: id) == nil { ids.append(id) }
+                    if names.updateValue(Name(name), forKey: id) == nil { ids.append(id) }
                 }
             }
         }
 
         /// Of folders that no entry is in.
-        var unused: [String] { ids.filter { !used.contains($0) }.compactMap { names[$0] } }
+        var unused: [String] { ids.filter { !used.contains($0) }.compactMap { names[$0]?.text } }
 
-        /// The path of the first folder or collection that an entry names, what the others are called, and whether the
-        /// file has no name for one.
-        mutating func path(
-            _ node: JSONNode, _ document: borrowing JSONDocument
-        ) throws(ImportError) -> (path: [String], others: [String], isMissing: Bool) {
+        /// Where an entry is; its folders are used then.
+        mutating func place(of node: JSONNode, _ document: borrowing JSONDocument) throws(ImportError) -> Place {
             let wanted = try Folders.wanted(node, document)
             used.formUnion(wanted)
             let found = wanted.compactMap { names[$0] }
-            let path = found.first.map { $0.pieces { $0 == "/" } }
-            return (path ?? [], Array(found.dropFirst()), found.count < wanted.count)
+            let kept = found.prefix(Folders.mostOthers + 1)
+            return Place(
+                path: kept.first?.text.pieces { $0 == "/" } ?? [], others: kept.dropFirst().map(\.text),
+                isMissing: found.count < wanted.count, isCut: kept.contains { $0.isCut },
+                hasMore: kept.count < found.count)
         }
 
         /// Takes the folders of an entry for used.
@@ -91,13 +124,18 @@ extension BitwardenImport {
             used.formUnion((try? Folders.wanted(node, document)) ?? [])
         }
 
+        /// The numbers that an entry gives, each once.
         private static func wanted(
             _ node: JSONNode, _ document: borrowing JSONDocument
         ) throws(ImportError) -> [String] {
             var wanted: [String] = []
-            if let folder = try document.text(node["folderId"]), !folder.isEmpty { wanted.append(folder) }
+            var known: Set<String> = []
+            if let folder = try document.text(node["folderId"]), !folder.isEmpty {
+                known.insert(folder)
+                wanted.append(folder)
+            }
             for id in node["collectionIds"]?.elements ?? [] {
-                if let id = try document.text(id) { wanted.append(id) }
+                if let id = try document.text(id), known.insert(id).inserted { wanted.append(id) }
             }
             return wanted
         }

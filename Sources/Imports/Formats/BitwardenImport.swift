@@ -104,15 +104,17 @@ package enum BitwardenImport {
             return nil
         }
         let kind = document.integer(node["type"]).flatMap { kinds[$0] }
-        let (path, others, isMissing) = try folders.path(node, document)
+        let folder = try folders.place(of: node, document)
         let item = try ImportedItem(
-            kind ?? .note, path: path + [name.isEmpty ? "unnamed" : name], place: place,
+            kind ?? .note, path: folder.path + [name.isEmpty ? "unnamed" : name], place: place,
             created: document.time(node["creationDate"], of: nil))
         _ = try document.time(node["creationDate"], of: item)
         if name.isEmpty { item.note(.changed, "an entry without a name") }
-        if isMissing { item.note(.leftOut, "a folder or collection that the file does not name") }
-        for other in others { item.addTag(other) }
-        if !others.isEmpty {
+        if folder.isMissing { item.note(.leftOut, "a folder or collection that the file does not name") }
+        if folder.isCut { item.note(.changed, "a name of more than \(Folders.longestName) bytes, which was cut") }
+        for other in folder.others { item.addTag(other) }
+        if folder.hasMore { item.note(.leftOut, "more than \(Folders.mostOthers) further folders or collections") }
+        if !folder.others.isEmpty {
             item.note(.changed, "more than one folder or collection: the first is its folder, the others are tags")
         }
         if let login = node["login"] { try readLogin(login, document, item) }
