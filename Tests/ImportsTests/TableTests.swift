@@ -134,6 +134,22 @@ import VaultFormat
         #expect(error?.kind == .unknownColumns && error?.what.contains("Firefox, Chrome") ?? false)
     }
 
+    /// Its first line is an entry.
+    @Test func `a table without titles shows nothing of its first line`() throws {
+        func read(_ columns: [String: TableImport.Role]) throws -> Imported {
+            try TableImport.read(secret("bank,alice,hunter2\nx,y,z\n"), ImportOptions(columns: columns))
+        }
+        let notes = try read(["bank": .title]).notes.map(\.text)
+        #expect(notes == ["line 1: column 2", "line 1: column 3"])
+        let error = #expect(throws: ImportError.self) { _ = try read(["name": .title]) }
+        #expect(error?.reason == "line 1: there is no column \"name\"; their number is 3")
+        // That of a known program has titles.
+        let known = #expect(throws: ImportError.self) {
+            try TableImport.read(secret("name,url,username,password\n"), ImportOptions(columns: ["pw": .password]))
+        }
+        #expect(known?.what == "there is no column \"pw\"; there are name, url, username, password")
+    }
+
     @Test func `two columns of one role are both kept`() throws {
         let mapped = try TableImport.read(
             secret("t,u,v,p,q\nT,ada,bob,1,2\n"),

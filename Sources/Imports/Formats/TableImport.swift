@@ -55,7 +55,7 @@ package enum TableImport {
         for cell in table.rows[0] { titles.append(try table.text(cell)) }
         var result = Imported(options)
         let columns = try Columns(titles, options.columns)
-        for title in columns.unmapped { result.note(.leftOut, "the column \"\(title)\"", place: "line 1") }
+        for column in columns.unmapped { result.note(.leftOut, column, place: "line 1") }
         var seen = Seen()
         for index in table.rows.indices.dropFirst() {
             let place = "line \(table.lines[index])"
@@ -96,7 +96,7 @@ package enum TableImport {
         private(set) var roles: [Role?] = []
         /// Columns of a known program's table that this program does not know: what is in them is kept.
         private(set) var unknown: Set<Int> = []
-        /// Columns without a role in a mapping.
+        /// Columns without a role in a mapping, each as a note calls it.
         private(set) var unmapped: [String] = []
         /// As the table has them.
         let titles: [String]
@@ -109,18 +109,25 @@ package enum TableImport {
             self.titles = titles
             let names = titles.map { $0.lowercased() }
             guard mapping.isEmpty else {
-                for name in mapping.keys where !names.contains(name.lowercased()) {
-                    let there = titles.prefix(32).map { String($0.prefix(64)) }.joined(separator: ", ")
-                    throw ImportError(
-                        .unknownColumns, "line 1", "there is no column \"\(name.prefix(64))\"; there are \(there)")
-                }
                 // What is said of a column of a known program goes before what is known.
                 let known = Program.writing(names)
+                // The first line of another table may be no titles: it may have somebody's password.
+                let shown = titles.indices.map {
+                    known == nil ? "column \($0 + 1)" : "the column \"\(titles[$0].prefix(64))\""
+                }
+                for name in mapping.keys.sorted() where !names.contains(name.lowercased()) {
+                    let there =
+                        known == nil
+                        ? "their number is \(titles.count)"
+                        : "there are " + titles.prefix(32).map { String($0.prefix(64)) }.joined(separator: ", ")
+                    throw ImportError(
+                        .unknownColumns, "line 1", "there is no column \"\(name.prefix(64))\"; \(there)")
+                }
                 program = known
                 roles = names.map { name in
                     mapping.first { $0.key.lowercased() == name }?.value ?? known?.columns[name]
                 }
-                unmapped = zip(titles, roles).filter { $1 == nil }.map { String($0.0.prefix(64)) }
+                unmapped = zip(shown, roles).filter { $1 == nil }.map(\.0)
                 for role in Columns.single where roles.count(where: { $0 == role }) > 1 {
                     throw .malformed("line 1", "two columns have the role \"\(role)\"; an item has only one")
                 }
