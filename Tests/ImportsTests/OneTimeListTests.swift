@@ -95,6 +95,25 @@ import VaultFormat
         #expect(read.items.first?.has(.oneTimeCode) ?? false && read.items.first?.notes?.utf8.count == 10_000)
     }
 
+    /// What lost its place may be the key or a password: an item's name and a note are shown.
+    @Test(arguments: [
+        ("otpauth://totp/a?secret=\(key)&HUNTER2", "a", "a parameter"),
+        ("otpauth://totp/a?secret=\(key)&foo=1&HUNTER%20TWO", "a", "the parameter foo a parameter"),
+        ("otpauth://totp/a?secret=\(key)&HUNTER2HUNTER2=x&\(String(repeating: "h", count: 33))=x", "a", "a parameter"),
+        ("steam://HUNTER2HUNTER0", "unnamed", ""), ("otpauth://totp/HUNTER2", "unnamed", ""),
+        ("otpauth://totp/HUNTER2?secret=&issuer=Air+One%2B", "Air One+", ""),
+        ("otpauth://HUNTER2?secret=x", "unnamed", ""), ("motp://HUNTER2:HUNTER2?", "unnamed", ""),
+        ("motp://one:ada?secret=HUNTER2", "one:ada", ""),
+    ])
+    func `a secret in another place is in no name and in no note`(
+        _ line: String, _ name: String, _ what: String
+    ) throws {
+        let read = try read(line)
+        let notes = what.isEmpty ? ImportedItem.unknownCode : what
+        #expect(read.items.map(\.name) == [name] && read.notes.map(\.what).joined(separator: " ") == notes)
+        #expect(read.notes.allSatisfy { !$0.text.contains("HUNTER") })
+    }
+
     // MARK: Google Authenticator
 
     /// Made in Python by the format's description. The third one is in the documentation of several programs.
@@ -148,6 +167,17 @@ import VaultFormat
             front + "CgAKMQoKSGVsbG8h3q2%2B7xIYRXhhbXBsZTphbGljZUBnb29nbGUuY29tGgdFeGFtcGxlMAI%3D", skipsFaulty: true)
         #expect(skipped.items.map(\.name) == ["Example/alice@google.com"])
         #expect(skipped.notes.map(\.place) == ["line 1, entry 1"])
+    }
+
+    @Test func `exports that say that they have very many parts are an error`() throws {
+        var parts = GoogleMigration.Parts()
+        for export in 1...2 as ClosedRange<UInt64> { try parts.add(0, of: 5000, export: export, "line \(export)") }
+        let error = #expect(throws: ImportError.self) { try parts.add(0, of: 0, export: 3, "line 3") }
+        #expect(error?.kind == .tooLarge && error?.place == "line 3")
+        try parts.add(1, of: 5000, export: 1, "line 4")
+        var read = Imported()
+        parts.noteMissing(&read)
+        #expect(read.notes.count == 9997)
     }
 
     // MARK: Hostile files

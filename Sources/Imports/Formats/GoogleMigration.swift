@@ -11,17 +11,28 @@ enum GoogleMigration {
     struct Parts {
         private var exports: [UInt64: (size: Int, seen: Set<Int>)] = [:]
         private var count = 0
+        /// Parts that all exports have as they say.
+        private var sum = 0
         /// Parts of all exports, at most.
         private static let most = 10_000
 
         mutating func add(_ index: UInt64, of size: UInt64, export: UInt64, _ place: String) throws(ImportError) {
             count += 1
             guard size <= Parts.most, count <= Parts.most else {
-                throw ImportError(.tooLarge, place, "an export has more than \(Parts.most) parts")
+                throw Parts.tooMany(place)
             }
             // An export of one part may say nothing of parts.
             guard index < max(size, 1) else { throw .malformed(place, "the number of a part is not valid") }
+            if exports[export] == nil {
+                // Each part that is not there is a note.
+                sum += max(Int(size), 1)
+                guard sum <= Parts.most else { throw Parts.tooMany(place) }
+            }
             exports[export, default: (Int(size), [])].seen.insert(Int(index))
+        }
+
+        private static func tooMany(_ place: String) -> ImportError {
+            ImportError(.tooLarge, place, "the exports have more than \(most) parts")
         }
 
         func noteMissing(_ result: inout Imported) {

@@ -6,11 +6,12 @@ internal import VaultFormat
 struct OneTimeListAddress: ~Copyable {
     /// The address with the parameters that belong to the code.
     private let text: SecretBytes
-    /// What is before the parameters, for an item whose code is not understood.
-    let label: String
+    /// What an item is called whose code is not understood: by its label, else by its issuer. Where no parameter is the
+    /// key, the label may be it.
+    let name: String
     /// Ente's settings of the entry, in JSON.
     let display: SecretBytes?
-    /// The names of other parameters that say something.
+    /// Other parameters that say something, each as a note calls it.
     let others: [String]
 
     private static let known: Set = ["secret", "issuer", "algorithm", "digits", "period", "counter", "encoder"]
@@ -24,9 +25,9 @@ struct OneTimeListAddress: ~Copyable {
     init(_ line: RawSpan, _ place: String) throws(ImportError) {
         var end = 0
         while end < line.byteCount, line[end] != UInt8(ascii: "?") { end += 1 }
-        var slash = end
-        while slash > 0, line[slash - 1] != UInt8(ascii: "/") { slash -= 1 }
-        label = (try? PercentCoding.text(line.extracting(slash..<end), or: .label)) ?? "unnamed"
+        let label = OneTimeListAddress.label(line, end)
+        var issuer = ""
+        var hasKey = false
         let text = SecretBufferBox(limit: line.byteCount + 1)
         try text.append(line.extracting(0..<end))
         var display: SecretBytes?
@@ -43,21 +44,46 @@ struct OneTimeListAddress: ~Copyable {
             }
             var equals = start
             while equals < end, line[equals] != UInt8(ascii: "=") { equals += 1 }
-            let name = line.openText(start..<min(equals, start + 64))
-            if name.lowercased() == "codedisplay", equals < end {
+            let isNamed = OneTimeListAddress.isName(line.extracting(start..<equals)) && equals < end
+            let name = isNamed ? line.openText(start..<equals) : ""
+            let hasValue = equals + 1 < end
+            if name.lowercased() == "codedisplay" {
                 display = try OneTimeListAddress.form(line.extracting(equals + 1..<end))
-                if display == nil { others.append(name) }
+                if display == nil { others.append("the parameter \(name)") }
             } else if OneTimeListAddress.known.contains(name.lowercased()) {
                 try text.append(separator)
                 try text.append(line.extracting(start..<end))
                 separator = UInt8(ascii: "&")
-            } else if start < end, equals + 1 != end, !OneTimeListAddress.meaningless.contains(name.lowercased()) {
-                others.append(name)
+                if name.lowercased() == "secret", hasValue { hasKey = true }
+                if name.lowercased() == "issuer", hasValue {
+                    issuer = try OneTimeListAddress.form(line.extracting(equals + 1..<end))?.openText() ?? ""
+                }
+            } else if !isNamed, start < end {
+                others.append("a parameter")
+            } else if hasValue, !OneTimeListAddress.meaningless.contains(name.lowercased()) {
+                others.append("the parameter \(name)")
             }
         }
+        let proper = hasKey ? label.flatMap { try? PercentCoding.text(line.extracting($0), or: .label) } ?? "" : ""
         self.text = try text.bytes()
+        name = [proper, issuer].first { !$0.isEmpty } ?? "unnamed"
         self.display = display
         self.others = others
+    }
+
+    /// Where the label is, between the kind of the code and the parameters; nil where the place of the kind is all that
+    /// there is.
+    private static func label(_ line: RawSpan, _ end: Int) -> Range<Int>? {
+        if line.begins(inAnyCase: "steam://") { return nil }
+        var slash = end
+        while slash > 0, line[slash - 1] != UInt8(ascii: "/") { slash -= 1 }
+        return line.begins(inAnyCase: "otpauth://") && slash <= "otpauth://".utf8.count ? nil : slash..<end
+    }
+
+    /// Whether a text is what parameters are called: anything else may be a secret that lost its place.
+    private static func isName(_ text: RawSpan) -> Bool {
+        1...32 ~= text.byteCount
+            && (0..<text.byteCount).allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(text[$0] | 0x20) }
     }
 
     /// Issuer and account, and the text of the code; nil for one that is not understood.

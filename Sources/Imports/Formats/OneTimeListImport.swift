@@ -76,14 +76,14 @@ package enum OneTimeListImport {
         let address = try OneTimeListAddress(line, place)
         guard let code = try address.code() else {
             // All of the line, so that nothing of it is lost.
-            let item = try ImportedItem(.oneTimeCode, path: [address.label], place: place)
+            let item = try ImportedItem(.oneTimeCode, path: [address.name], place: place)
             item.note(.changed, ImportedItem.unknownCode)
             try item.add(.secret, "code", bytes: line)
             return try result.append(item)
         }
         let item = try ImportedItem(.oneTimeCode, path: code.path, place: place)
         try item.add(.oneTimeCode, "code", code.text)
-        for name in address.others { item.note(.leftOut, "the parameter \(name)") }
+        for name in address.others { item.note(.leftOut, name) }
         guard try address.addDisplay(to: item) else {
             return result.note(.leftOut, "an entry in the trash", entry: item.name, place: place)
         }
