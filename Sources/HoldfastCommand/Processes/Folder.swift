@@ -3,17 +3,25 @@ internal import SystemCalls
 /// What a folder is and has.
 enum Folder {
     /// The names in a folder; none where it cannot be read.
-    static func names(_ path: String) -> [String] {
-        guard let folder = unsafe opendir(path) else { return [] }
+    static func names(_ path: String) -> [String] { content(path).names }
+
+    /// The names in a folder, and how many others are not UTF-8, but for hidden ones; none where it cannot be read.
+    static func content(_ path: String) -> (names: [String], others: Int) {
+        guard let folder = unsafe opendir(path) else { return ([], 0) }
         defer { unsafe closedir(folder) }
         var names: [String] = []
+        var others = 0
         while let entry = unsafe readdir(folder) {
             let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { name in
                 unsafe name.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(validatingCString: $0) }
             }
-            if let name, name != ".", name != ".." { names.append(name) }
+            switch name {
+            case ".", "..": break
+            case let name?: names.append(name)
+            case nil: if unsafe entry.pointee.d_name.0 != CChar(bitPattern: UInt8(ascii: ".")) { others += 1 }
+            }
         }
-        return names
+        return (names, others)
     }
 
     /// Whether a folder of this user's is in a file system that is only in memory, by the list of what is mounted.

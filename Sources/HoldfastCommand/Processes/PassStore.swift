@@ -69,7 +69,12 @@ struct PassStore {
         guard unsafe access(folder, R_OK | X_OK) == 0 else {
             throw .failure(.input, "\(Escaping.name(folder)): \(SystemError.last)")
         }
-        for name in Folder.names(folder).sorted() where !name.hasPrefix(".") {
+        let content = Folder.content(folder)
+        for _ in 0..<content.others {
+            imported.note(
+                .leftOut, "a file or a folder whose name is not UTF-8", entry: path.joined(separator: "/"))
+        }
+        for name in content.names.sorted() where !name.hasPrefix(".") {
             let isEntry = name.hasSuffix(".gpg")
             let entry = path + [isEntry ? String(name.dropLast(4)) : name]
             switch PassStore.kind(folder + "/" + name) {
