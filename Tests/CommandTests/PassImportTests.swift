@@ -62,7 +62,8 @@ import Testing
     }
 
     /// In `make check` alone: it tries the other program, which does not change with ours.
-    @Test(.enabled(if: TestRun.isCheck, "SKIPPED: tries other programs, see make check")) func `what the program pass wrote is imported`() throws {
+    @Test(.enabled(if: TestRun.isCheck, "SKIPPED: tries other programs, see make check"))
+    func `what the program pass wrote is imported`() throws {
         let sandbox = try Sandbox(prepared: true)
         let home = try GPGHome(sandbox)
         func pass(_ words: String..., input: String = "") throws {

@@ -63,7 +63,9 @@ extension KDBXTests {
     }
 
     /// It knows AES-KDF in version 4 by its number of version 3 only, which neither KeePassXC nor we write.
-    @Test(.enabled(if: TestRun.isCheck, "SKIPPED: tries other programs, see make check"), arguments: settings.indices.prefix(2))
+    @Test(
+        .enabled(if: TestRun.isCheck, "SKIPPED: tries other programs, see make check"),
+        arguments: settings.indices.prefix(2))
     func `what is written has the same values in pykeepass`(_ index: Int) throws {
         let sealed = try export(KDBXTests.settings[index])
         let folder = try ScratchFolder("kdbx")
