@@ -66,6 +66,58 @@ import VaultFormat
         #expect(read.items[0].name == "{USERNAME} {PASSWORD}" && read.notes.count == 1)
     }
 
+    @Test(arguments: [
+        "{NOTES}", "{URL:PASSWORD}", "{URL:USERINFO}", "{S:otp}", "{S:TOTP Seed}", "{S:HmacOtp-Secret-Hex}",
+        "{S:codes}", "{REF:N@T:\u{24}}",
+    ])
+    func `notes, keys of codes and passwords of addresses are in no title and no open field`(_ text: String) throws {
+        let others = KeePassSample.entry(1, ("Title", "$"), ("Notes", "n"))
+        func read(_ title: String, _ user: String) throws -> ImportedItem {
+            try #require(
+                try KeePassSample.entries(
+                    others
+                        + KeePassSample.entry(
+                            2, ("Title", title), ("UserName", user), ("URL", "https://u:p@a.example"), ("Notes", "n"),
+                            ("otp", "JBSWY3DPEHPK3PXP"), ("TOTP Seed", "JBSWY3DPEHPK3PXP"),
+                            ("HmacOtp-Secret-Hex", "00"), ("codes", "otpauth://totp/x?secret=JBSWY3DPEHPK3PXP"))
+                ).items.last)
+        }
+        let item = try read(text, text)
+        #expect(item.name == ImportedItem.name([text]).name && item.kind("username") == .secret)
+        #expect(item.text("username") != text)
+    }
+
+    private func references(_ text: String) throws -> (KeePassReferences, XMLNode) {
+        let group = try secret("<Group><Entry>\(text)</Entry></Group>").withBytes { try XMLReader.parse($0) }
+        return (KeePassReferences([group]), group.children[0])
+    }
+
+    @Test func `an entry's keys are read once for all references to them`() throws {
+        let key = String(repeating: "K", count: 10_000)
+        let text = String(repeating: "{S:a}", count: 2000)
+        let (references, entry) = try references(
+            KeePassSample.string(key, "") + String(repeating: "<Novel/>", count: 1000) + KeePassSample.string("a", "")
+                + KeePassSample.string("b", text))
+        let value = try #require(entry.children.last?["Value"])
+        for _ in 0..<3 { _ = try references.resolve(value, of: entry) }
+        // The keys, the elements, and thrice the text with its references.
+        #expect((3 * 10_000..<1_000_000).contains(references.work), "\(references.work)")
+    }
+
+    @Test func `what is read again and again for nothing is counted`() throws {
+        let (references, entry) = try references(
+            KeePassSample.string("URL", String(repeating: "x", count: 1 << 20))
+                + KeePassSample.string("b", "{URL:PORT}"))
+        let value = try #require(entry.children.last?["Value"])
+        _ = try references.resolve(value, of: entry)
+        #expect(references.work >= 1 << 20)
+        let (others, other) = try self.references(
+            String(repeating: KeePassSample.string("Title", String(repeating: "y", count: 1000)), count: 100)
+                + KeePassSample.string("b", "{REF:U@T:\(String(repeating: "x", count: 1000))}"))
+        _ = try others.resolve(try #require(other.children.last?["Value"]), of: other)
+        #expect(others.work >= 200_000)
+    }
+
     @Test func `references lead on to others`() throws {
         let read = try KeePassSample.entries(
             KeePassSample.entry(1, ("Title", "ldap"), ("UserName", "ada"), ("Password", "the-real-password"))

@@ -57,6 +57,11 @@ enum KeePassCodes {
         }
     }
 
+    /// Whether a string of this key has what codes are computed from, hidden or not.
+    static func isSecret(_ key: String) -> Bool {
+        key == "otp" || key == "TOTP Seed" || ["TimeOtp-Secret", "HmacOtp-Secret"].contains(where: key.hasPrefix)
+    }
+
     /// A label that no other code of the item has.
     static func label(_ item: ImportedItem) -> String {
         let number = item.item.fields.count { $0.kind == .oneTimeCode || $0.label.hasPrefix("code") } + 1

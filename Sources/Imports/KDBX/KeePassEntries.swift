@@ -39,8 +39,8 @@ final class KeePassEntries {
     /// reports count an entry, what groups do in a browser, times of its own.
     private static let bookkeeping = [
         "KPXC_", "FDO_SECRETS_", "Browser", "KeePassXC-Browser", "KeeShare/", "_LAST_MODIFIED", "_CREATED", "KnownBad",
-        "holdfast.",
     ]
+    private static let ours: Set = [KeePassLayout.key, KeePassLayout.earlierKey]
 
     static func unknown(_ path: String) -> String { "what KeePass has as \(path)" }
 
@@ -57,10 +57,11 @@ final class KeePassEntries {
         let item = try ImportedItem(
             layout?.kind ?? .login, path: path + [title.text.isEmpty ? "unnamed" : title.text], place: "",
             created: exact(created, layout?.created))
+        if title.text.isEmpty { item.note(.changed, "an entry without a title") }
         if title.isUnresolved { item.note(.changed, KeePassEntries.unresolved) }
-        if let origin = strings.take(KeePassTree.originKey)?.openText { item.keep(origin: origin) }
-        var binaries = node.all("Binary")
-        var expiry = times?["Expires"]?.openText.lowercased() == "true" ? KeePassTree.time(times?["ExpiryTime"]) : nil
+        keepOrigin(&strings, of: item)
+        var binaries = KeePassBinaries(node)
+        var expiry = expiry(times, of: item)
         if layout?.isRecord ?? false { item.becomeRecord() }
         for field in layout?.fields ?? [] { try restore(field, &strings, &binaries, &expiry, of: node, to: item) }
         for (key, label, kind) in [
@@ -72,8 +73,8 @@ final class KeePassEntries {
         if let notes = strings.take("Notes") { try add(notes: notes, layout?.areNotesLiteral ?? false, node, to: item) }
         try KeePassCodes.add(&strings, to: item)
         for (key, value) in strings.others { try add(custom: key, value, of: node, to: item) }
-        for binary in binaries { try add(binary: binary, to: item) }
-        if let day = expiry.flatMap(ForeignTime.day) { try item.add(.date, "expires", text: day) }
+        try add(binaries.others, to: item)
+        if let expiry { try add(expiry: expiry, "expires", to: item) }
         try addExtras(of: node, to: item)
         addTags(node, layout, tags, to: item)
         if layout?.isFavourite ?? false { item.favour() }
@@ -101,6 +102,38 @@ final class KeePassEntries {
         guard let time, let ours, KeePassTime.seconds(ours) == KeePassTime.seconds(time) else { return time }
         return ours
     }
+
+    /// Keeps where an entry was in a vault of ours. We never hide it: a hidden string is somebody's own.
+    private func keepOrigin(_ strings: inout KeePassStrings, of item: ImportedItem) {
+        guard strings.value(KeePassTree.originKey)?.isProtected == false,
+            let text = strings.take(KeePassTree.originKey)?.openText
+        else { return }
+        item.keep(origin: text)
+        let isSame =
+            EntryPath(parsing: text).map { path in
+                ImportedItem.parts(of: path).elementsEqual(item.path) { $0.utf8.elementsEqual($1.utf8) }
+            } ?? false
+        if item.origin == nil, !isSame {
+            item.note(.leftOut, "where it was in a vault, as the file has it at another place now")
+        }
+    }
+
+    /// When an entry or a group expires, if it does.
+    private func expiry(_ times: XMLNode?, of item: ImportedItem) -> Int64? {
+        guard times?["Expires"]?.openText.lowercased() == "true" else { return nil }
+        let time = KeePassTree.time(times?["ExpiryTime"])
+        if time == nil { item.note(.leftOut, KeePassEntries.unknownExpiry) }
+        return time
+    }
+
+    private func add(expiry: Int64, _ label: String, to item: ImportedItem) throws(ImportError) {
+        guard let day = ForeignTime.day(milliseconds: expiry) else {
+            return item.note(.leftOut, KeePassEntries.unknownExpiry)
+        }
+        try item.add(.date, label, text: day)
+    }
+
+    private static let unknownExpiry = "when it expires, which is no date that can be read"
 
     private func title(
         _ strings: inout KeePassStrings, _ layout: KeePassLayout?, _ node: XMLNode
@@ -180,6 +213,14 @@ final class KeePassEntries {
         try add(kind, key, value, of: node, to: item, keepsEmpty: true)
     }
 
+    /// Adds attachments, as many as an item has fields: each reference to a file is a copy of it.
+    private func add(_ binaries: [XMLNode], to item: ImportedItem) throws(ImportError) {
+        for binary in binaries.prefix(ItemLimits.fields) { try add(binary: binary, to: item) }
+        guard binaries.count > ItemLimits.fields else { return }
+        item.note(.leftOut, "\(binaries.count - ItemLimits.fields) attachments that are more than an entry can hold")
+        for binary in binaries.dropFirst(ItemLimits.fields) { binary.markRead() }
+    }
+
     private func add(binary: XMLNode, to item: ImportedItem) throws(ImportError) {
         let name = binary["Key"]?.openText ?? "file"
         let number = item.item.fields.count { $0.kind == .file } + 1
@@ -216,7 +257,7 @@ final class KeePassEntries {
 
     /// Adds a field as we had it.
     private func restore(
-        _ field: KeePassLayout.Field, _ strings: inout KeePassStrings, _ binaries: inout [XMLNode],
+        _ field: KeePassLayout.Field, _ strings: inout KeePassStrings, _ binaries: inout KeePassBinaries,
         _ expiry: inout Int64?, of node: XMLNode, to item: ImportedItem
     ) throws(ImportError) {
         switch field.place {
@@ -225,17 +266,20 @@ final class KeePassEntries {
             try add(field.kind, field.label, value, of: node, to: item, keepsEmpty: true)
         case .literal:
             guard let value = strings.take(field.key) else { return }
-            try value.text?.withBytes { text throws(ImportError) in try item.add(field.kind, field.label, bytes: text) }
+            try value.text?.withBytes { text throws(ImportError) in
+                try item.add(value.kind(field.kind), field.label, bytes: text)
+            }
         case .expiry:
             guard let time = expiry.take() else { return }
             let isSame = KeePassTime.expiry(field.key).map(KeePassTime.seconds) == KeePassTime.seconds(time)
-            guard let day = isSame ? field.key : ForeignTime.day(milliseconds: time) else { return }
-            try item.add(.date, field.label, text: day)
+            guard isSame else { return try add(expiry: time, field.label, to: item) }
+            try item.add(.date, field.label, text: field.key)
         case .content, .file:
-            guard let index = binaries.firstIndex(where: { $0["Key"]?.openText == field.key }) else { return }
-            try withContent(of: binaries.remove(at: index), for: item) { content throws(ImportError) in
+            guard let binary = binaries.take(field.key) else { return }
+            let kind = binary["Value"]?.kind(field.kind) ?? field.kind
+            try withContent(of: binary, for: item) { content throws(ImportError) in
                 guard field.place == .file else {
-                    return try item.add(field.kind, field.label, bytes: content, keepsEmpty: true)
+                    return try item.add(kind, field.label, bytes: content, keepsEmpty: true)
                 }
                 try item.add(.file, field.label, KeePassLayout.fileValue(field, content))
             }
@@ -247,20 +291,18 @@ final class KeePassEntries {
 extension KeePassEntries {
     /// Tags of the entry, as we had them if they are the same, and of its groups.
     private func addTags(_ node: XMLNode, _ layout: KeePassLayout?, _ tags: [String], to item: ImportedItem) {
-        let written = node["Tags"]?.openText ?? ""
-        let own = KeePassEntries.tags(written)
+        let own = KeePassTags(node["Tags"])
         let ours = layout?.tags ?? []
-        let isOurs = Set(KeePassEntries.tags(ours.joined(separator: ";"))) == Set(own)
-        let all = (isOurs ? ours : own) + tags
+        // No item of ours has more.
+        let isOurs =
+            !own.isCut && ours.count <= ItemLimits.tags
+            && Set(KeePassTags(ours.joined(separator: ";")).all) == Set(own.all)
+        let all = (isOurs ? ours : own.all) + tags
         for tag in all.prefix(4 * ItemLimits.tags) { item.addTag(tag) }
-        if all.count > 4 * ItemLimits.tags { item.note(.leftOut, "more tags than an entry can have") }
+        if own.isCut || all.count > 4 * ItemLimits.tags { item.note(.leftOut, KeePassEntries.moreTags) }
     }
 
-    static func tags(_ text: String) -> [String] {
-        text.split(whereSeparator: { ",;".contains($0) }).map {
-            $0.split(separator: " ").joined(separator: " ")
-        }.filter { !$0.isEmpty }
-    }
+    private static let moreTags = "more tags than an entry can have"
 
     /// Auto-type, the address that stands in for the usual one, and what other programs keep.
     private func addExtras(of node: XMLNode, to item: ImportedItem) throws(ImportError) {
@@ -293,7 +335,7 @@ extension KeePassEntries {
     private func addCustomData(of node: XMLNode, to item: ImportedItem) throws(ImportError) {
         for data in node["CustomData"]?.all("Item") ?? [] {
             let key = data["Key"]?.openText ?? ""
-            guard !KeePassEntries.bookkeeping.contains(where: key.hasPrefix) else {
+            guard !KeePassEntries.ours.contains(key), !KeePassEntries.bookkeeping.contains(where: key.hasPrefix) else {
                 data.markRead()
                 continue
             }
@@ -303,27 +345,26 @@ extension KeePassEntries {
     }
 
     /// Keeps what the user wrote about a group as a note in it.
-    /// - Returns: The group's tags, which are those of its entries.
+    /// - Parameter tags: Those of the groups that it is in.
+    /// - Returns: These and the group's own, which are those of its entries.
     func read(
-        group node: XMLNode, _ path: [String], _ name: String, into result: inout Imported
+        group node: XMLNode, _ path: [String], _ name: String, _ tags: [String], into result: inout Imported
     ) throws(ImportError) -> [String] {
         let times = node["Times"]
         let item = try ImportedItem(
             .note, path: path + [name], place: "", created: KeePassTree.time(times?["CreationTime"]))
         if let notes = node["Notes"] { try add(notes: notes, true, node, to: item) }
-        if times?["Expires"]?.openText.lowercased() == "true",
-            let day = KeePassTree.time(times?["ExpiryTime"]).flatMap(ForeignTime.day)
-        {
-            try item.add(.date, "expires", text: day)
-        }
+        if let expiry = expiry(times, of: item) { try add(expiry: expiry, "expires", to: item) }
         try addExtras(of: node, to: item)
         for path in node.unread(except: KeePassEntries.meaninglessOfGroups) {
             item.note(.leftOut, KeePassEntries.unknown(path))
         }
-        let tags = KeePassEntries.tags(node["Tags"]?.openText ?? "")
+        var own = KeePassTags(node["Tags"])
+        own.add(tags)
+        if own.isCut { item.note(.leftOut, KeePassEntries.moreTags) }
         item.finish(modified: KeePassTree.time(times?["LastModificationTime"]))
         try result.append(ifFilled: item)
-        return tags
+        return own.all
     }
 
     /// Keeps what the user wrote about the database as a note of the database's name.

@@ -56,8 +56,8 @@ extension KeePassEntries {
             if !version.all("Binary").allSatisfy({ current.contains(KeePassEntries.attachment($0)) }) {
                 item.note(.leftOut, "attachments of earlier versions")
             }
-            let (old, new) = (version["Tags"]?.openText ?? "", next["Tags"]?.openText ?? "")
-            if Set(KeePassEntries.tags(old)) != Set(KeePassEntries.tags(new)) {
+            let (old, new) = (KeePassTags(version["Tags"]), KeePassTags(next["Tags"]))
+            if old.isCut || new.isCut || Set(old.all) != Set(new.all) {
                 item.note(.leftOut, "tags of earlier versions")
             }
             for name in ["OverrideURL", "AutoType"] where !(version[name]?.isSame(as: next[name]) ?? true) {
@@ -97,7 +97,7 @@ extension KeePassEntries {
                 return try addFile(field, version, to: item)
             }
             guard let value = KeePassStrings(version).value(field.key) else { return }
-            try add(value, field.kind, field.label, field.replaced, to: item)
+            try add(value, value.kind(field.kind), field.label, field.replaced, to: item)
         }
     }
 
@@ -126,7 +126,8 @@ extension KeePassEntries {
         guard let binary else { return }
         try withContent(of: binary, for: item) { content throws(ImportError) in
             guard field.place == .file else {
-                return try add(content, field.kind, field.label, field.replaced, to: item)
+                let kind = binary["Value"]?.kind(field.kind) ?? field.kind
+                return try add(content, kind, field.label, field.replaced, to: item)
             }
             let value = try KeePassLayout.fileValue(field, content)
             try value.withBytes { value throws(ImportError) in

@@ -4,13 +4,14 @@ internal import VaultFormat
 /// What values refer to: the value of another entry (`{REF:P@I:` and that entry's number), or another value of the same
 /// one (`{USERNAME}`), in any field and within other text, as KeePassXC resolves them.
 ///
-/// A text can double with each step, and a search goes through all entries: both have limits for the whole file. What
-/// leads nowhere, to several entries or in a circle, or beyond a limit, is not resolved.
+/// A text can double with each step, and a search goes through all entries: what they read is counted in bytes, and has
+/// a limit for the whole file. What leads nowhere, to several entries or in a circle, or beyond a limit, is not
+/// resolved.
 final class KeePassReferences: @unchecked Sendable {  // one thread reads a file
     /// A value with everything in place.
     struct Value: ~Copyable {
         let text: SecretBytes
-        /// Whether a part of it is hidden where it comes from.
+        /// Whether a part of it is hidden where it comes from, or is one that no open field should have.
         let isProtected: Bool
     }
 
@@ -26,19 +27,36 @@ final class KeePassReferences: @unchecked Sendable {  // one thread reads a file
     private static let deepest = 10
     /// Bytes that values become, at most, all together; and one alone.
     private static let mostBytes = 16 << 20, longest = 1 << 20
-    /// Values that are followed, at most, and values that searches compare.
-    private static let mostSteps = 1_000_000, mostCompared = 200_000_000
+    /// Bytes that are read and compared and elements that are visited for it, at most; and what following one costs
+    /// beside that.
+    static let mostWork = 128 << 20
+    private static let step = 64
 
     /// A value that a search may find, and its entry.
     private struct Found {
-        let field: KeePassPlaceholder.Field
         let value: XMLNode
         let entry: XMLNode
     }
 
-    private var values: [Found] = []
+    /// What values have that a search compares with another one.
+    private struct Place: Hashable {
+        let field: KeePassPlaceholder.Field
+        let count: Int
+    }
+
+    private var values: [Place: [Found]] = [:]
     private var numbers: [String: XMLNode] = [:]
-    private var (bytes, steps, compared) = (0, 0, 0)
+    /// The values of entries by the bytes of their keys, of those entries that were asked for one.
+    private var strings: [ObjectIdentifier: [[UInt8]: XMLNode]] = [:]
+    private var bytes = 0
+    /// What was read, compared and visited until now.
+    private(set) var work = 0
+
+    /// - Returns: False beyond the limit.
+    private func charge(_ count: Int) -> Bool {
+        work += count
+        return work <= KeePassReferences.mostWork
+    }
 
     /// Finds all entries below groups.
     init(_ tops: [XMLNode]) { for top in tops { collect(top) } }
@@ -51,7 +69,8 @@ final class KeePassReferences: @unchecked Sendable {  // one thread reads a file
                 guard let value = string["Value"] else { continue }
                 let key = string["Key"]?.openText ?? ""
                 let field = KeePassPlaceholder.Field.allCases.first { $0.key == key && !key.isEmpty }
-                values.append(Found(field: field ?? .other, value: value, entry: child))
+                let place = Place(field: field ?? .other, count: value.byteCount)
+                values[place, default: []].append(Found(value: value, entry: child))
             }
             if let number = KeePassReferences.digits(child), numbers[number] == nil { numbers[number] = child }
         }
@@ -96,6 +115,7 @@ final class KeePassReferences: @unchecked Sendable {  // one thread reads a file
         guard way.values.count < KeePassReferences.deepest, !way.values.contains(id) else { return false }
         way.values.append(id)
         defer { way.values.removeLast() }
+        guard value.byteCount <= KeePassReferences.longest, charge(value.byteCount) else { return false }
         return try value.text?.withBytes { text throws(ImportError) in
             var (start, position) = (0, 0)
             while position < text.byteCount {
@@ -127,17 +147,16 @@ final class KeePassReferences: @unchecked Sendable {  // one thread reads a file
         _ placeholder: KeePassPlaceholder, _ text: RawSpan, of owner: XMLNode, to output: SecretBufferBox,
         _ way: inout Way
     ) throws(ImportError) -> Bool {
-        steps += 1
-        guard steps <= KeePassReferences.mostSteps else { return false }
+        guard charge(KeePassReferences.step) else { return false }
         switch placeholder {
         case .unknown: return false
         case .own(let field): return try append(field, of: owner, to: output, &way)
         case .string(let name):
             let key = text.openText(name)
-            guard let value = value(of: owner, { $0 == key }) else { return false }
-            way.isProtected = way.isProtected || value.isProtected || key == "Password"
-            return try expand(value, of: owner, into: output, &way)
+            guard let value = value(of: owner, key) else { return false }
+            return try append(value, key, of: owner, to: output, &way)
         case .part(let part):
+            way.isProtected = way.isProtected || part == .password || part == .userInfo
             let address = SecretBufferBox(limit: KeePassReferences.longest)
             guard try append(.address, of: owner, to: address, &way) else { return false }
             return try address.withBytes { address throws(ImportError) in
@@ -148,7 +167,7 @@ final class KeePassReferences: @unchecked Sendable {  // one thread reads a file
         case .reference(let wanted, let field, let range):
             guard let entry = find(field, text.extracting(range)) else { return false }
             if wanted == .number {
-                guard let digits = KeePassReferences.digits(entry) else { return false }
+                guard charge(entry.children.count), let digits = KeePassReferences.digits(entry) else { return false }
                 let number = Array(digits.uppercased().utf8)
                 return try unsafe append(number.span.bytes, to: output)
             }
@@ -160,28 +179,53 @@ final class KeePassReferences: @unchecked Sendable {  // one thread reads a file
         _ field: KeePassPlaceholder.Field, of entry: XMLNode, to output: SecretBufferBox, _ way: inout Way
     ) throws(ImportError) -> Bool {
         // An entry has all of them; an empty one may not be written.
-        guard let value = value(of: entry, { $0 == field.key }) else { return true }
-        way.isProtected = way.isProtected || value.isProtected || field == .password
+        guard let value = value(of: entry, field.key) else { return work <= KeePassReferences.mostWork }
+        return try append(value, field.key, of: entry, to: output, &way)
+    }
+
+    private func append(
+        _ value: XMLNode, _ key: String, of entry: XMLNode, to output: SecretBufferBox, _ way: inout Way
+    ) throws(ImportError) -> Bool {
+        // Hidden where they are here, though not always in KeePass.
+        let isHidden = key == "Password" || key == "Notes" || KeePassCodes.isSecret(key)
+        let isCode = value.text?.withBytes { $0.begins(with: ItemValue.oneTimeCodePrefix) } ?? false
+        way.isProtected = way.isProtected || value.isProtected || isHidden || isCode
         return try expand(value, of: entry, into: output, &way)
     }
 
-    private func value(of entry: XMLNode, _ isWanted: (String) -> Bool) -> XMLNode? {
+    /// The value of the first string with a key; nil where there is none, or beyond the limit.
+    private func value(of entry: XMLNode, _ key: String) -> XMLNode? {
+        let id = ObjectIdentifier(entry)
+        if strings[id] == nil { strings[id] = index(entry) }
+        return strings[id]?[Array(key.utf8)]
+    }
+
+    private func index(_ entry: XMLNode) -> [[UInt8]: XMLNode] {
+        var index: [[UInt8]: XMLNode] = [:]
+        guard charge(entry.children.count) else { return [:] }
         for string in entry.children where string.name == "String" {
-            steps += 1
-            if isWanted(string["Key"]?.openText ?? "") { return string["Value"] }
+            let key = string["Key"]
+            guard charge(string.children.count + (key?.byteCount ?? 0)) else { return [:] }
+            let bytes = key?.text?.withBytes { text in (0..<text.byteCount).map { text[$0] } } ?? []
+            guard let value = string["Value"], index[bytes] == nil else { continue }
+            index[bytes] = value
         }
-        return nil
+        return index
     }
 
     /// The one entry that has the text in a field; where none has it, the one that has it in another case.
     private func find(_ field: KeePassPlaceholder.Field, _ wanted: RawSpan) -> XMLNode? {
-        if field == .number { return numbers[wanted.openText(0..<wanted.byteCount).lowercased()] }
+        if field == .number {
+            return wanted.byteCount == 32 ? numbers[wanted.openText(0..<wanted.byteCount).lowercased()] : nil
+        }
+        let candidates = values[Place(field: field, count: wanted.byteCount)] ?? []
         for isSame in [isEqual, isSimilar] as [(RawSpan, RawSpan) -> Bool] {
-            compared += values.count
-            guard compared <= KeePassReferences.mostCompared else { return nil }
             var found: XMLNode?
-            for value in values where value.field == field && value.entry !== found {
-                guard value.value.text?.withBytes({ isSame($0, wanted) }) ?? false else { continue }
+            for value in candidates {
+                guard charge(1 + wanted.byteCount) else { return nil }
+                guard value.entry !== found, value.value.text?.withBytes({ isSame($0, wanted) }) ?? false else {
+                    continue
+                }
                 if found != nil { return nil }
                 found = value.entry
             }

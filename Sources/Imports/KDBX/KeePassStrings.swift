@@ -1,4 +1,5 @@
 internal import SecretMemory
+internal import VaultFormat
 
 /// The strings of an entry, each of which is used once.
 struct KeePassStrings {
@@ -32,9 +33,36 @@ struct KeePassStrings {
     }
 }
 
+/// The attachments of an entry, each of which is used once.
+struct KeePassBinaries {
+    private var nodes: [XMLNode?]
+    /// Where those of each name are, the last one first.
+    private var places: [String: [Int]] = [:]
+
+    init(_ entry: XMLNode) {
+        let all = entry.all("Binary")
+        nodes = all
+        for (place, binary) in all.enumerated().reversed() {
+            places[binary["Key"]?.openText ?? "", default: []].append(place)
+        }
+    }
+
+    /// Uses the first attachment of a name; nil where there is none that nobody has used.
+    mutating func take(_ name: String) -> XMLNode? {
+        guard let place = places[name]?.popLast() else { return nil }
+        return nodes[place].take()
+    }
+
+    /// What nobody has used, in the order of the file.
+    var others: [XMLNode] { nodes.compactMap(\.self) }
+}
+
 extension XMLNode {
     /// Whether KeePass hides the value: it is encrypted once more, or was before an export.
     var isProtected: Bool {
         ["Protected", "ProtectInMemory"].contains { attributes[$0]?.lowercased() == "true" }
     }
+
+    /// The kind of a field that has the value: what KeePass hides is in no open field, whatever a file says of us.
+    func kind(_ kind: FieldKind) -> FieldKind { isProtected && kind.isOpen ? .secret : kind }
 }

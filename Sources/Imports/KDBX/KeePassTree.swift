@@ -173,7 +173,7 @@ package enum KeePassTree {
             }
             return
         }
-        let tags = try tags + reader.read(group: node, inner, name, into: &result)
+        let tags = try reader.read(group: node, inner, name, tags, into: &result)
         for child in node.children {
             switch child.name {
             case "Entry":

@@ -23,6 +23,14 @@ final class XMLNode {
         }
     }
 
+    /// Bytes of its own text; to know how many is not to read it.
+    var byteCount: Int {
+        switch content {
+        case .none: 0
+        case .some(let content): content.count
+        }
+    }
+
     init(_ name: String, line: Int) {
         self.name = name
         self.line = line
