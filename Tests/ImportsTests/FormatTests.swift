@@ -73,7 +73,7 @@ extension ImportedItem {
         let mapped = try TableImport.read(
             secret("Service,Login,PW,X\na,b,c,d\n"),
             ImportOptions(columns: ["Service": .title, "login": .username, "pw": .password]))
-        #expect(mapped.items[0].text("password") == "c" && mapped.notes.map(\.text) == ["line 1: the column \"X\""])
+        #expect(mapped.items[0].text("password") == "c" && mapped.notes.map(\.text) == ["line 1: column 4"])
         #expect(throws: ImportError.self) {
             try TableImport.read(secret("a\nb\n"), ImportOptions(columns: ["c": .title]))
         }

@@ -356,10 +356,10 @@ extension KeePassEntries {
         if let notes = node["Notes"] { try add(notes: notes, true, node, to: item) }
         if let expiry = expiry(times, of: item) { try add(expiry: expiry, "expires", to: item) }
         try addExtras(of: node, to: item)
+        var own = KeePassTags(node["Tags"])
         for path in node.unread(except: KeePassEntries.meaninglessOfGroups) {
             item.note(.leftOut, KeePassEntries.unknown(path))
         }
-        var own = KeePassTags(node["Tags"])
         own.add(tags)
         if own.isCut { item.note(.leftOut, KeePassEntries.moreTags) }
         item.finish(modified: KeePassTree.time(times?["LastModificationTime"]))
