@@ -293,6 +293,10 @@ FUNCTION(int, pthread_create, "(_:_:_:_:)", darwin_pthread_t _Nullable *_Nonnull
 FUNCTION(int, pthread_join, "(_:_:)", darwin_pthread_t thread, void *_Nullable *_Nullable result);
 FUNCTION(int, pthread_detach, "(_:)", darwin_pthread_t thread);
 FUNCTION(int, pthread_main_np, "()", void);
+TYPE(unsigned long, pthread_key_t);  // glibc: unsigned int
+FUNCTION(int, pthread_key_create, "(_:_:)", darwin_pthread_key_t *key, void (*_Nullable end)(void *_Nonnull));
+FUNCTION(void *_Nullable, pthread_getspecific, "(_:)", darwin_pthread_key_t key);
+FUNCTION(int, pthread_setspecific, "(_:_:)", darwin_pthread_key_t key, const void *_Nullable value);
 FUNCTION(int, pthread_mutex_init, "(_:_:)", darwin_pthread_mutex_t *mutex, const darwin_pthread_mutexattr_t *_Nullable kind);
 FUNCTION(int, pthread_mutex_destroy, "(_:)", darwin_pthread_mutex_t *mutex);
 FUNCTION(int, pthread_mutex_lock, "(_:)", darwin_pthread_mutex_t *mutex);

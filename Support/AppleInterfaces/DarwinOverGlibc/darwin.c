@@ -325,6 +325,14 @@ int darwin_pthread_create(darwin_pthread_t *thread, const darwin_pthread_attr_t 
 int darwin_pthread_join(darwin_pthread_t thread, void **result) { return pthread_join(ours(thread), result); }
 int darwin_pthread_detach(darwin_pthread_t thread) { return pthread_detach(ours(thread)); }
 int darwin_pthread_main_np(void) { return getpid() == gettid(); }
+int darwin_pthread_key_create(darwin_pthread_key_t *key, void (*end)(void *)) {
+    pthread_key_t made;
+    int result = pthread_key_create(&made, end);
+    if (result == 0) *key = made;
+    return result;
+}
+void *darwin_pthread_getspecific(darwin_pthread_key_t key) { return pthread_getspecific((pthread_key_t)key); }
+int darwin_pthread_setspecific(darwin_pthread_key_t key, const void *value) { return pthread_setspecific((pthread_key_t)key, value); }
 #define MUTEX(m) ((pthread_mutex_t *)(m))
 #define CONDITION(c) ((pthread_cond_t *)(c))
 int darwin_pthread_mutex_init(darwin_pthread_mutex_t *m, const darwin_pthread_mutexattr_t *kind) { return pthread_mutex_init(MUTEX(m), NULL); }
