@@ -153,6 +153,8 @@ final class LocalListener: Sendable {
                 _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
                 Thread.detachNewThread {
                     serve(connection)
+                    // A program that was just started may have a copy: the connection ends all the same.
+                    shutdown(connection, Int32(SHUT_RDWR))
                     close(connection)
                 }
             }

@@ -41,7 +41,11 @@ final class DrippingService: Sendable {
     }
 
     private func drip(_ connection: Int32, _ answer: String?) {
-        defer { close(connection) }
+        // Another test may be starting a program, which gets a copy: the connection ends all the same.
+        defer {
+            shutdown(connection, Int32(SHUT_RDWR))
+            close(connection)
+        }
         if let answer {
             // With the request unread, the end of the connection would be an error.
             var request = [UInt8](repeating: 0, count: 4096)

@@ -65,6 +65,8 @@ final class AuthHTTPServer: Sendable {
                     return
                 }
                 server.serve(connection)
+                // A program that was just started may have a copy: the connection ends all the same.
+                shutdown(connection, Int32(SHUT_RDWR))
                 close(connection)
             }
         }
