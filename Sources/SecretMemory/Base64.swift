@@ -33,11 +33,27 @@ package enum Base64 {
 
     /// Appends the text of bytes in lines of 64 digits, as PEM files have them (RFC 7468, section 2).
     /// - Throws: As ``SecretBuffer/append(_:)``.
-    package static func appendLines(_ bytes: RawSpan, to buffer: inout SecretBuffer) throws(SecretMemoryError) {
+    private static func appendLines(_ bytes: RawSpan, to buffer: inout SecretBuffer) throws(SecretMemoryError) {
         for start in stride(from: 0, to: bytes.byteCount, by: 48) {
             try append(bytes.extracting(start..<min(start + 48, bytes.byteCount)), to: &buffer)
             try buffer.append(UInt8(ascii: "\n"))
         }
+    }
+
+    /// A text of such lines between two of its own, of a secret and what stands around it.
+    /// - Throws: `lockedMemoryExhausted`.
+    package static func armour(
+        _ front: [UInt8], _ secret: RawSpan, _ back: [UInt8], between begin: StaticString, and end: StaticString
+    ) throws(SecretMemoryError) -> SecretBytes {
+        var whole = SecretBuffer()
+        try unsafe whole.append(front.span.bytes)
+        try whole.append(secret)
+        try unsafe whole.append(back.span.bytes)
+        var text = SecretBuffer()
+        try text.append("\(begin)\n")
+        try whole.withBytes { whole throws(SecretMemoryError) in try appendLines(whole, to: &text) }
+        try text.append("\(end)\n")
+        return try text.bytes()
     }
 
     /// The text of bytes that are no secret.

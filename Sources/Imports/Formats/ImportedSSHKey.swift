@@ -85,17 +85,11 @@ private enum SSHKeyText: ~Copyable {
         guard let point = try point(kind, secret) else { return .other }
         let frame = secret.withBytes { SSHPrivateFrame(kind, point: point, secret: $0) }
         let text = try memory { () throws(SecretMemoryError) in
-            var file = SecretBuffer()
-            try unsafe file.append(frame.front.span.bytes)
             try secret.withBytes { secret throws(SecretMemoryError) in
-                try file.append(secret.extracting(frame.skipped..<secret.byteCount))
+                try Base64.armour(
+                    frame.front, secret.extracting(frame.skipped..<secret.byteCount), frame.back,
+                    between: SSHPrivateFrame.begin, and: SSHPrivateFrame.end)
             }
-            try unsafe file.append(frame.back.span.bytes)
-            var text = SecretBuffer()
-            try text.append("\(SSHPrivateFrame.begin)\n")
-            try file.withBytes { file throws(SecretMemoryError) in try Base64.appendLines(file, to: &text) }
-            try text.append("\(SSHPrivateFrame.end)\n")
-            return try text.bytes()
         }
         return .offered(line: line(kind, point), text)
     }

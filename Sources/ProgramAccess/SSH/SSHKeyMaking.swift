@@ -23,15 +23,10 @@ extension SSHIdentities {
     private static func text(_ seed: borrowing SecretBytes, _ point: [UInt8]) throws(CryptographyError) -> SecretBytes {
         let frame = seed.withBytes { SSHPrivateFrame(.ed25519, point: point, secret: $0) }
         do throws(SecretMemoryError) {
-            var file = SecretBuffer()
-            try unsafe file.append(frame.front.span.bytes)
-            try seed.withBytes { seed throws(SecretMemoryError) in try file.append(seed) }
-            try unsafe file.append(frame.back.span.bytes)
-            var text = SecretBuffer()
-            try text.append("\(SSHPrivateFrame.begin)\n")
-            try file.withBytes { file throws(SecretMemoryError) in try Base64.appendLines(file, to: &text) }
-            try text.append("\(SSHPrivateFrame.end)\n")
-            return try text.bytes()
+            return try seed.withBytes { seed throws(SecretMemoryError) in
+                try Base64.armour(
+                    frame.front, seed, frame.back, between: SSHPrivateFrame.begin, and: SSHPrivateFrame.end)
+            }
         } catch { throw CryptographyError.memory(error) }
     }
 
