@@ -207,6 +207,12 @@ extension ImportedItem {
 
     /// Adds the large files as far as there is room. Each of the others becomes a value of its own.
     func placeFiles() throws(ImportError) {
+        // Something was added to it elsewhere: a value of its own could not have that.
+        let isMore = !item.fields.isEmpty || !item.tags.isEmpty || !item.history.isEmpty || item.isFavourite
+        if let file = record, isMore || item.withNotes({ _ in true }) != nil {
+            large.append(("file", file))
+            record = nil
+        }
         for (label, file) in large {
             if item.size + file.content.count + label.utf8.count + file.name.utf8.count + 64 <= ItemLimits.size {
                 try file.content.withBytes { content throws(ImportError) in try put(label, file.name, content) }

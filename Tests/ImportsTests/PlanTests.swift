@@ -225,6 +225,20 @@ import VaultStorage
         #expect(try run(file(2), home) == ["same papers/a.pdf (2)"])
     }
 
+    @Test func `a value of its own to which something was added elsewhere becomes an entry, and nothing is lost`() throws {
+        let home = try ImportHome()
+        let item = try ImportedItem(.file, path: ["papers", "a.pdf"], place: "")
+        item.becomeRecord()
+        let content = [UInt8](repeating: 1, count: 2 << 20)
+        try unsafe item.addFile("file", name: "a.pdf", content: content.span.bytes)
+        try item.addNotes(secret("signed in 2020"))
+        var imported = Imported()
+        try imported.append(item)
+        #expect(try run(imported, home) == ["add papers/a.pdf"])
+        #expect(try home.items.item("a.pdf", in: "papers").withNotes { $0.array.text } == "signed in 2020")
+        #expect(try home.items.vault.records(in: "papers").map(\.name) == ["a.pdf", "a.pdf/a.pdf"])
+    }
+
     @Test func `a large attachment is a value of its own below its entry, known again by its content`() throws {
         let home = try ImportHome()
         func file(_ byte: UInt8, _ count: Int = 3 << 20) throws -> Imported {
