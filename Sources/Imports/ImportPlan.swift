@@ -20,7 +20,6 @@ package struct ImportPlan: Sendable {
     package private(set) var steps: [Step] = []
     /// Whether the vault's items take over what differs. Their values before become earlier ones.
     package let updates: Bool
-    private let vault: Vault
 
     /// Items that will be stored.
     package private(set) var additions = 0
@@ -38,7 +37,6 @@ package struct ImportPlan: Sendable {
         _ imported: Imported, into items: ItemStore, folder: String = "", updates: Bool = false
     ) throws(VaultError) {
         self.updates = updates
-        vault = items.vault
         let stored = try StoredItems(items)
         // What a vault of ours had is put where it was, if nothing is there.
         let wanted = imported.items.map { item in
@@ -92,10 +90,11 @@ package struct ImportPlan: Sendable {
     package func store(
         in items: ItemStore, progress: (Int) -> Void = { _ in }
     ) throws(VaultError) {
+        let vault = items.vault
         var files: [PreparedFile] = []
         let values: [(ImportedItem.Attachment, EntryPath)]
         do throws(VaultError) {
-            values = try self.values()
+            values = try self.values(in: vault)
             for (value, _) in values where value.isLarge {
                 files.append(
                     try value.content.withBytes { content throws(VaultError) in try vault.prepareFile(content) })
@@ -146,7 +145,7 @@ package struct ImportPlan: Sendable {
     }
 
     /// Values of their own: items that are one, and attachments that are too large for their item.
-    private func values() throws(VaultError) -> [(ImportedItem.Attachment, EntryPath)] {
+    private func values(in vault: Vault) throws(VaultError) -> [(ImportedItem.Attachment, EntryPath)] {
         var values: [(ImportedItem.Attachment, EntryPath)] = []
         var attachments: [(ImportedItem.Attachment, EntryPath)] = []
         for step in steps {

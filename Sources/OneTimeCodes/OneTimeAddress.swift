@@ -75,7 +75,8 @@ struct OneTimeAddress {
         return (try PercentCoding.text(text.extracting(label.lowerBound..<colon.lowerBound), or: .label), account)
     }
 
-    /// What is between the names of the label. A literal colon goes first: who writes one encodes those of the names.
+    /// The colon between issuer and account. A literal one is preferred to `%3A`: a program that writes it encodes the
+    /// colons of the names.
     private func colon(in text: RawSpan) -> Range<Int>? {
         if let place = text.first(":", in: label) { return place..<place + 1 }
         let label = text.extracting(0..<label.upperBound)

@@ -107,10 +107,9 @@ extension BitwardenImport {
             throw ImportError(.unsupported, place, "an encryption that is not known")
         }
         func part(_ range: Range<Int>) throws(ImportError) -> SecretBytes {
-            var buffer = SecretBuffer(limit: ImportLimits.file)
-            let isValid = try memory(Base64.decode(text.extracting(range), into: &buffer))
-            guard isValid else { throw .malformed(place, "this is not base 64") }
-            return try memory(buffer.bytes())
+            let bytes = try SecretBytes.decoded(base64: text.extracting(range))
+            guard let bytes else { throw .malformed(place, "this is not base 64") }
+            return bytes
         }
         let vector = try part(2..<bars[0])
         let content = try part(bars[0] + 1..<bars[1])

@@ -29,7 +29,7 @@ final class KeePassReferences: @unchecked Sendable {  // one thread reads a file
     private static let mostBytes = 16 << 20, longest = 1 << 20
     /// Bytes that are read and compared and elements that are visited for it, at most; and what following one costs
     /// beside that.
-    static let mostWork = 128 << 20
+    static let mostWork = 32 << 20
     private static let step = 64
 
     /// A value that a search may find, and its entry.

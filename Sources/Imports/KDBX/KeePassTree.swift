@@ -157,7 +157,7 @@ package enum KeePassTree {
         return File(expanded)
     }
 
-    /// - Parameter path: The groups that it is in; nil for the first one, whose name is none of them.
+    /// - Parameter path: The groups around it; nil for the first one, whose own name is no part of a path.
     private static func group(
         _ node: XMLNode, _ path: [String]?, _ tags: [String], _ bin: String?, _ reader: KeePassEntries,
         into result: inout Imported
