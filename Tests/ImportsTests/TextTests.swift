@@ -18,12 +18,24 @@ import Testing
 
     @Test(
         arguments: [
-            "", "{", "[1,]", "{\"a\":1,\"a\":2}", "nul", "01", "1.", "\"\u{1}\"", "\"\\x\"", "\"\\ud800\"",
-            "\"\\ud800\\u0041\"",
+            "", "{", "[1,]", "{\"a\":1,\"a\":2}", "nul", "01", "1.", "\"\u{1}\"", "\"\\x\"",
             "[1] 2", "{\"a\" 1}", "\"open", "[[1}", "\u{FEFF}\u{FEFF}{}", "-", "1e", "{1:2}",
         ])
     func `what is no JSON is refused with its line`(_ text: String) throws {
         #expect(throws: ImportError.self) { _ = try json(text) }
+    }
+
+    @Test(arguments: [
+        (#"\ud83d"#, "\u{FFFD}"), (#"a\ude00b"#, "a\u{FFFD}b"), (#"\ud83dA"#, "\u{FFFD}A"),
+        (#"\ud83d\ud83d\ude00"#, "\u{FFFD}\u{1F600}"),
+    ])
+    func `half of a character is one that stands for it, and is noted with its entry`(_ text: String, _ value: String)
+        throws
+    {
+        let file = #"{"items":[{"type":1,"name":"a","login":{"username":"\#(text)"}},{"type":1,"name":"b\ud83d\ude00"}]}"#
+        let read = try BitwardenImport.read(secret(file), password: nil)
+        #expect(read.items.map(\.name) == ["a", "b\u{1F600}"] && read.items[0].text("username") == value)
+        #expect(read.notes.map(\.text) == ["a (line 1, item 1): half of a character, which is U+FFFD now"])
     }
 
     @Test func `what nobody read of a text is found, but for what says nothing`() throws {

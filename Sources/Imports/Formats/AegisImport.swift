@@ -73,9 +73,7 @@ package enum AegisImport {
         }
         // Before version 3 an entry has the name of its group itself.
         if let group = try document.text(node["group"]) { item.addTag(group) }
-        for path in document.unread(in: node, except: meaninglessOfEntry) {
-            item.note(.leftOut, "the member \(path)")
-        }
+        document.noteUnread(in: node, of: item, except: meaninglessOfEntry)
         try result.append(item)
     }
 

@@ -83,9 +83,7 @@ package enum TwoFASImport {
         }
         if let id = try document.text(node["groupId"]), !id.isEmpty { groups.add(id, to: item) }
         let modified = document.integer(node["updatedAt"])
-        for path in document.unread(in: node, except: meaninglessOfService) {
-            item.note(.leftOut, "the member \(path)")
-        }
+        document.noteUnread(in: node, of: item, except: meaninglessOfService)
         // Milliseconds, until the year 9999.
         if let modified, (1...253_402_300_799_999).contains(modified) { item.finish(modified: Int64(modified)) }
         try result.append(item)

@@ -4,7 +4,7 @@ internal import VaultFormat
 /// A JSON text (RFC 8259) in locked memory, and where its values are. No value becomes a `String` but keys.
 ///
 /// Strict: UTF-8, no key twice in an object, limits on size, depth and what its values take. A byte order mark is
-/// passed over. It remembers which values were read, so that what nobody read can be listed (``unread(in:except:)``).
+/// passed over, and half of a character outside of the basic plane is U+FFFD: programs cut texts there. It remembers which values were read, so that what nobody read can be listed (``unread(in:except:)``).
 package struct JSONDocument: ~Copyable {
     private let bytes: SecretBytes
     package let root: JSONNode
@@ -74,6 +74,7 @@ package struct JSONDocument: ~Copyable {
 
     /// Notes the values of an entry that nobody read (``unread(in:except:)``).
     func noteUnread(in node: JSONNode, of item: ImportedItem, except meaningless: Set<String>) {
+        if node.hasHalves { item.note(.changed, "half of a character, which is U+FFFD now") }
         for path in unread(in: node, except: meaningless) { item.note(.leftOut, "the member \(path)") }
     }
 
@@ -82,8 +83,8 @@ package struct JSONDocument: ~Copyable {
     func addUnread(in node: JSONNode, to item: ImportedItem, except meaningless: Set<String>) throws(ImportError) {
         var found: [(String, JSONNode)] = []
         visitUnread(in: node, except: meaningless) { path, node in
-            // With one more the item is refused.
-            if found.count <= ItemLimits.fields { found.append((path, node)) }
+            // With one more the rest is a fault.
+            if found.count <= ImportLimits.fields { found.append((path, node)) }
         }
         for (path, node) in found {
             switch node.value {
@@ -102,6 +103,8 @@ package struct JSONDocument: ~Copyable {
 /// Which values of a document were read.
 private final class JSONMarks: @unchecked Sendable {  // a document is read by one thread
     private var words: [UInt64] = []
+    /// Strings that have half of a character.
+    var halves: Set<UInt32> = []
 
     subscript(id: UInt32) -> Bool {
         get { Int(id >> 6) < words.count && words[Int(id >> 6)] >> UInt64(id & 63) & 1 == 1 }
@@ -132,6 +135,16 @@ package struct JSONNode: Sendable {
     }
 
     var line: Int { Int(lineNumber) }
+
+    /// Whether a string in it has half of a character.
+    var hasHalves: Bool {
+        guard !marks.halves.isEmpty else { return false }
+        return switch value {
+        case .object(let members): members.contains { $0.value.hasHalves }
+        case .array(let elements): elements.contains(where: \.hasHalves)
+        default: marks.halves.contains(id)
+        }
+    }
 
     /// What follows from it was taken over, or it was listed.
     func markRead() { marks[id] = true }
@@ -192,6 +205,8 @@ struct JSONNodeReader {
     private(set) var budget: ImportBudget
     private let marks = JSONMarks()
     private var count: UInt32 = 0
+    /// Whether the string that was read last has half of a character.
+    private var hasHalf = false
 
     init(end: Int, beside other: Int = 0) {
         self.end = end
@@ -249,8 +264,13 @@ struct JSONNodeReader {
         case UInt8(ascii: "{"): value = try object(bytes, depth)
         case UInt8(ascii: "["): value = try array(bytes, depth)
         case UInt8(ascii: "\""):
+            hasHalf = false
             let (range, hasEscapes) = try string(bytes)
             value = .string(range, hasEscapes: hasEscapes)
+            if hasHalf {
+                try budget.charge(bytes: ImportBudget.element(UInt32.self), line: line)
+                marks.halves.insert(count + 1)
+            }
         case UInt8(ascii: "t"): value = try word("true", .boolean(true), bytes)
         case UInt8(ascii: "f"): value = try word("false", .boolean(false), bytes)
         case UInt8(ascii: "n"): value = try word("null", .null, bytes)
@@ -358,11 +378,7 @@ struct JSONNodeReader {
             position += 5
             guard unit & 0xF800 == 0xD800 else { return }
             // Half of a character outside of the basic plane: the other half follows.
-            guard unit < 0xDC00, position + 1 < end, bytes[position] == UInt8(ascii: "\\"),
-                bytes[position + 1] == UInt8(ascii: "u"), let low = JSONNodeReader.unit(bytes, position + 2, end),
-                low & 0xFC00 == 0xDC00
-            else { throw fault("half of a character is missing") }
-            position += 6
+            if JSONNodeReader.scalar(bytes, unit, position, end) == nil { hasHalf = true } else { position += 6 }
         default: throw fault("an escape is not valid")
         }
     }
@@ -375,6 +391,18 @@ struct JSONNodeReader {
             unit = unit << 4 | UInt32(digit)
         }
         return unit
+    }
+
+    /// What two halves of a character outside of the basic plane are together.
+    /// - Parameters:
+    ///   - high: What the first escape says.
+    ///   - next: Where the second one begins.
+    /// - Returns: Nil where one of them is missing.
+    private static func scalar(_ bytes: RawSpan, _ high: UInt32, _ next: Int, _ end: Int) -> UInt32? {
+        guard high & 0xFC00 == 0xD800, next + 1 < end, bytes[next] == UInt8(ascii: "\\"),
+            bytes[next + 1] == UInt8(ascii: "u"), let low = unit(bytes, next + 2, end), low & 0xFC00 == 0xDC00
+        else { return nil }
+        return 0x10000 + (high & 0x3FF) << 10 | (low & 0x3FF)
     }
 
     /// Decodes a string whose escapes were checked.
@@ -397,14 +425,12 @@ struct JSONNodeReader {
                 case UInt8(ascii: "r"): try result.append(0x0D)
                 case UInt8(ascii: "t"): try result.append(0x09)
                 case UInt8(ascii: "u"):
-                    var scalar = unit(bytes, position, range.upperBound) ?? 0xFFFD
+                    let unit = unit(bytes, position, range.upperBound) ?? 0xFFFD
                     position += 4
-                    if scalar & 0xFC00 == 0xD800 {
-                        let low = unit(bytes, position + 2, range.upperBound) ?? 0xDC00
-                        scalar = 0x10000 + (scalar & 0x3FF) << 10 | (low & 0x3FF)
-                        position += 6
-                    }
-                    try result.append(scalar: scalar)
+                    let whole = scalar(bytes, unit, position, range.upperBound)
+                    if whole != nil { position += 6 }
+                    // Half of one is no scalar, and becomes U+FFFD.
+                    try result.append(scalar: whole ?? unit)
                 case let other: try result.append(other)
                 }
             }
