@@ -68,7 +68,7 @@ import VaultFormat
 
     @Test(arguments: [
         "{NOTES}", "{URL:PASSWORD}", "{URL:USERINFO}", "{S:otp}", "{S:TOTP Seed}", "{S:HmacOtp-Secret-Hex}",
-        "{S:codes}", "{REF:N@T:\u{24}}",
+        "{S:codes}", "{REF:N@T:\u{24}}", "{URL}", "{URL:RMVSCM}", "{S:URL}",
     ])
     func `notes, keys of codes and passwords of addresses are in no title and no open field`(_ text: String) throws {
         let others = KeePassSample.entry(1, ("Title", "$"), ("Notes", "n"))

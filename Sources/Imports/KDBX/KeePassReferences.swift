@@ -154,11 +154,16 @@ final class KeePassReferences: @unchecked Sendable {  // one thread reads a file
         case .string(let name):
             let key = text.openText(name)
             guard let value = value(of: owner, key) else { return false }
+            way.isProtected = way.isProtected || key == "URL" && hasPassword(value)
             return try append(value, key, of: owner, to: output, &way)
         case .part(let part):
-            way.isProtected = way.isProtected || part == .password || part == .userInfo
             let address = SecretBufferBox(limit: KeePassReferences.longest)
-            guard try append(.address, of: owner, to: address, &way) else { return false }
+            // An entry has an address; an empty one may not be written.
+            guard let value = value(of: owner, "URL") else { return work <= KeePassReferences.mostWork }
+            way.isProtected =
+                way.isProtected || part == .password || part == .userInfo
+                || part == .withoutScheme && hasPassword(value)
+            guard try append(value, "URL", of: owner, to: address, &way) else { return false }
             return try address.withBytes { address throws(ImportError) in
                 let range = KeePassPlaceholder.part(part, of: address)
                 guard let range = range ?? (part == .withoutScheme ? 0..<address.byteCount : nil) else { return true }
@@ -180,6 +185,7 @@ final class KeePassReferences: @unchecked Sendable {  // one thread reads a file
     ) throws(ImportError) -> Bool {
         // An entry has all of them; an empty one may not be written.
         guard let value = value(of: entry, field.key) else { return work <= KeePassReferences.mostWork }
+        way.isProtected = way.isProtected || field == .address && hasPassword(value)
         return try append(value, field.key, of: entry, to: output, &way)
     }
 
@@ -191,6 +197,11 @@ final class KeePassReferences: @unchecked Sendable {  // one thread reads a file
         let isCode = value.text?.withBytes { $0.begins(with: ItemValue.oneTimeCodePrefix) } ?? false
         way.isProtected = way.isProtected || value.isProtected || isHidden || isCode
         return try expand(value, of: entry, into: output, &way)
+    }
+
+    /// Whether it is an address with a password in it.
+    private func hasPassword(_ value: XMLNode) -> Bool {
+        value.text?.withBytes { KeePassPlaceholder.part(.password, of: $0) != nil } ?? false
     }
 
     /// The value of the first string with a key; nil where there is none, or beyond the limit.
