@@ -45,7 +45,7 @@ import VaultFormat
             "M005Z": "the member data.platformSpecific.android.allowedApps",
             "M013Z": "the field \"M013Z\"",
             "M014Z": "the member data.extraFields.data.picture",
-            "M021Z": "a passkey", "M040Z": "the title of a section", "M057Z": "an entry in the trash",
+            "M021Z": "a passkey", "M057Z": "an entry in the trash",
             "M058Z": "an entry in the trash",
         ]
         let markers = ProtonTests.everything.markers

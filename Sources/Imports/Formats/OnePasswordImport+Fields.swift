@@ -7,12 +7,7 @@ extension OnePasswordImport {
         _ section: JSONNode, _ document: borrowing JSONDocument, _ item: ImportedItem, _ files: inout Files
     ) throws(ImportError) {
         let title = try document.text(section["title"]) ?? ""
-        let fields = section["fields"]?.elements ?? []
-        if !title.isEmpty, !fields.isEmpty {
-            let shown = String(title.unicodeScalars.prefix(64))
-            item.note(.changed, "the title of the section \"\(shown)\", which fields here do not have")
-        }
-        for field in fields { try readField(field, document, title, item, &files) }
+        for field in section["fields"]?.elements ?? [] { try readField(field, document, title, item, &files) }
     }
 
     /// A field of a section: its value is an object whose one key says what it is.
@@ -22,8 +17,7 @@ extension OnePasswordImport {
     ) throws(ImportError) {
         let title = try document.text(field["title"]) ?? ""
         let own = try title.isEmpty ? document.text(field["id"]) ?? "field" : title
-        // Two sections may have a field of the same title each.
-        let label = !section.isEmpty && item.item.field(own) != nil ? "\(section): \(own)" : own
+        let label = section.isEmpty ? own : "\(section): \(own)"
         guard let (kind, value) = field["value"]?.members.first else { return }
         switch kind {
         case "string", "phone", "menu", "gender", "creditCardType":

@@ -142,18 +142,17 @@ package enum ProtonImport {
         _ sections: JSONNode, _ document: borrowing JSONDocument, _ item: ImportedItem
     ) throws(ImportError) {
         for section in sections.elements ?? [] {
-            if let name = try document.text(section["sectionName"]), !name.isEmpty {
-                item.note(.changed, "the title of a section, which fields here do not have")
-            }
-            for field in section["sectionFields"]?.elements ?? [] { try readField(field, document, item) }
+            let name = try document.text(section["sectionName"]) ?? ""
+            for field in section["sectionFields"]?.elements ?? [] { try readField(field, document, item, in: name) }
         }
     }
 
     private static func readField(
-        _ field: JSONNode, _ document: borrowing JSONDocument, _ item: ImportedItem
+        _ field: JSONNode, _ document: borrowing JSONDocument, _ item: ImportedItem, in section: String = ""
     ) throws(ImportError) {
         let name = try document.text(field["fieldName"]) ?? ""
-        let (label, data) = (name.isEmpty ? "field" : name, field["data"])
+        let (own, data) = (name.isEmpty ? "field" : name, field["data"])
+        let label = section.isEmpty ? own : "\(section): \(own)"
         let type = try document.text(field["type"])
         if let code = try document.string(data?["totpUri"]) {
             try item.addCode(label, code)
