@@ -1,5 +1,6 @@
 package import Cryptography
 package import SecretMemory
+internal import VaultFormat
 package import VaultStorage
 
 /// Why a file cannot be imported. Names the place, never what is in it.
@@ -38,6 +39,9 @@ package struct ImportError: Error, Sendable, Hashable {
         self.place = place
         self.what = what
     }
+
+    /// Whether the rest of the file can be read without the entry, or the part of one, that it is of.
+    var isOfPart: Bool { kind == .malformed || kind == .unsupported }
 
     /// The same, of one entry.
     func ofEntry(_ entry: String) -> ImportError {
@@ -82,8 +86,10 @@ package enum ImportLimits {
     package static let keyFile = 1 << 20
     /// Bytes that compressed or encrypted content may become.
     package static let expanded = 128 << 20
-    /// Items of a file.
+    /// Items of a file, and values of their own below them.
     package static let items = 100_000
+    /// Fields and attachments of an entry: those that the item holds, and as many that are values of their own.
+    package static let fields = 2 * ItemLimits.fields
     /// Bytes of memory that the values, elements or cells of a file take, beside what it has as a text.
     package static let parts = 256 << 20
     /// Things that are listed as not understood.

@@ -65,6 +65,8 @@ package struct Imported: Sendable {
     /// What the vault will not have as the file has it.
     package internal(set) var notes: [ImportNote] = []
     private let skipsFaulty: Bool
+    /// Values of their own below the items.
+    private var records = 0
 
     /// Nothing yet.
     package init(_ options: ImportOptions = ImportOptions()) { skipsFaulty = options.skipsFaulty }
@@ -72,10 +74,17 @@ package struct Imported: Sendable {
     /// Takes an item that is complete, with its notes.
     /// - Throws: ``ImportError`` (`tooLarge`).
     package mutating func append(_ item: ImportedItem) throws(ImportError) {
-        guard items.count < ImportLimits.items else {
-            throw ImportError(.tooLarge, item.place, "a file has at most \(ImportLimits.items) items")
-        }
         try item.placeFiles()
+        records += item.attachments.count
+        guard items.count + records < ImportLimits.items else {
+            throw ImportError(
+                .tooLarge, item.place,
+                "a file has at most \(ImportLimits.items) items and attachments that are too large for them")
+        }
+        for fault in item.faults {
+            guard skipsFaulty else { throw fault.ofEntry(item.name) }
+            note(.leftOut, "a part that cannot be read: \(fault.what)", entry: item.name, place: fault.place)
+        }
         if item.origin == nil, item.hasOtherName {
             item.note(.changed, "a title or a folder with characters that no name has")
         }
@@ -99,7 +108,7 @@ package struct Imported: Sendable {
     package mutating func leaveOut(
         _ error: ImportError, entry: String = "", place: String
     ) throws(ImportError) {
-        guard error.kind == .malformed || error.kind == .unsupported else { throw error }
+        guard error.isOfPart else { throw error }
         guard skipsFaulty else { throw error.ofEntry(entry) }
         note(.leftOut, "an entry that cannot be read: \(error.what)", entry: entry, place: place)
     }

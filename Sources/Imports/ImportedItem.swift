@@ -15,12 +15,16 @@ package final class ImportedItem: @unchecked Sendable {  // built by one thread,
     /// Where it was in the file; empty where nobody can look.
     package let place: String
     package fileprivate(set) var item: Item
+    /// When it was made, in milliseconds since 1970; nil where the file does not say it.
+    let created: Int64?
     /// When it was changed last, in milliseconds since 1970; nil where the file does not say it.
     private(set) var modified: Int64?
     /// What of it could not be kept as it was.
     private(set) var remarks: [(ImportNote.Kind, String)] = []
     private var said: Set<String> = []
     private static let mostRemarks = 256
+    /// Why parts of it cannot be read. Whether they end the import or are left out is decided with the whole.
+    private(set) var faults: [ImportError] = []
     /// Files that wait for the rest of the item.
     private var large: [(label: String, Attachment)] = []
     /// The value that it is, where a vault of ours had it as one of its own; then nothing else of it counts.
@@ -45,6 +49,7 @@ package final class ImportedItem: @unchecked Sendable {  // built by one thread,
         self.name = name
         self.path = path
         self.place = place
+        self.created = created
         do throws(VaultError) { item = try Item(kind, now: created ?? Item.now) } catch {
             throw ImportError(error, place)
         }
@@ -60,6 +65,15 @@ package final class ImportedItem: @unchecked Sendable {  // built by one thread,
         remarks.append((kind, isLast ? "this and what follows of the entry is not listed" : what))
     }
 
+    /// Reads a part of it, such as a field. What cannot be read is a fault of this part alone.
+    /// - Throws: What is not of this part alone.
+    func part(_ body: () throws(ImportError) -> Void) throws(ImportError) {
+        do throws(ImportError) { try body() } catch {
+            guard error.isOfPart else { throw error }
+            if faults.count < ImportedItem.mostRemarks { faults.append(error) }
+        }
+    }
+
     /// An item that another program gave.
     /// - Parameters:
     ///   - path: The groups that it is in, and its title.
@@ -68,6 +82,7 @@ package final class ImportedItem: @unchecked Sendable {  // built by one thread,
         (name, _) = ImportedItem.name(path)
         self.path = path
         self.place = place
+        created = nil
         self.item = item
     }
 
@@ -145,8 +160,32 @@ extension ImportedItem {
         let isValid = ItemValue.isValid(value, kind)
         if !isValid { note(.changed, "a value that is not of the kind of its field, which is a secret now") }
         let kind = isValid ? kind : .secret
-        do throws(VaultError) { try item.add(kind, self.label(label), bytes: value) } catch {
-            throw ImportError(error, place)
+        let label = self.label(label)
+        let isThere = try adds { () throws(VaultError) in try item.add(kind, label, bytes: value) }
+        guard !isThere else { return }
+        note(.changed, "a field that an entry cannot hold, which is a value of its own below it")
+        let name = ImportedItem.fileName("\(label).txt") ?? "field.txt"
+        try keepApart(Attachment(name: name, content: memory(SecretBytes(copying: value))))
+    }
+
+    /// Adds something to the item.
+    /// - Returns: False where there is no room for it.
+    private func adds(_ body: () throws(VaultError) -> Void) throws(ImportError) -> Bool {
+        do throws(VaultError) { try body() } catch {
+            guard [.tooLarge, .invalidItem].contains(error.code) else { throw ImportError(error, place) }
+            return false
+        }
+        return true
+    }
+
+    /// Makes something a value of its own below the item.
+    private func keepApart(_ file: Attachment) throws(ImportError) {
+        try part { () throws(ImportError) in
+            // A file of thousands of values must not become thousands of records for one title.
+            guard attachments.count + ItemLimits.fields < ImportLimits.fields else {
+                throw .malformed(place, "an entry of a file has at most \(ImportLimits.fields) fields and attachments")
+            }
+            attachments.append(file)
         }
     }
 
@@ -183,26 +222,54 @@ extension ImportedItem {
     static let unknownCode = "a one-time code in a form that is not known, which is a secret now"
 
     func addFile(_ label: String, name: String, content: RawSpan) throws(ImportError) {
-        let (plain, isCut) = ImportedItem.cleaned(name, ItemLimits.fileName) { $0 == "/" ? "_" : $0 }
-        let isName = !isCut && !plain.isEmpty && plain != "." && plain != ".."
-        if !isName { note(.changed, "a file of a name that no file has; it is called file") }
-        let fileName = isName ? plain : "file"
-        if isRecord, record == nil {
-            record = Attachment(name: fileName, content: try memory(SecretBytes(copying: content)))
-            return
+        guard isSmall(content.byteCount) else {
+            return try addFile(label, name: name, content: memory(SecretBytes(copying: content)))
         }
-        // What follows needs room too: a large file waits until all else is there.
-        guard item.size + content.byteCount > ItemLimits.size / 2 else { return try put(label, fileName, content) }
-        large.append((label, Attachment(name: fileName, content: try memory(SecretBytes(copying: content)))))
+        try put(label, fileName(name), content)
+    }
+
+    /// As ``addFile(_:name:content:)``, for bytes that nobody else needs.
+    func addFile(_ label: String, name: String, content: consuming SecretBytes) throws(ImportError) {
+        let name = fileName(name)
+        if isRecord, record == nil {
+            record = Attachment(name: name, content: content)
+        } else if isSmall(content.count) {
+            try content.withBytes { content throws(ImportError) in try put(label, name, content) }
+        } else {
+            large.append((label, Attachment(name: name, content: content)))
+        }
+    }
+
+    /// Whether a file goes into the item at once. What follows needs room too: a large file waits until all else is
+    /// there.
+    private func isSmall(_ size: Int) -> Bool {
+        !(isRecord && record == nil) && item.size + size <= ItemLimits.size / 2
+    }
+
+    private func fileName(_ name: String) -> String {
+        if let name = ImportedItem.fileName(name) { return name }
+        note(.changed, "a file of a name that no file has; it is called file")
+        return "file"
+    }
+
+    /// Nil for what is none.
+    private static func fileName(_ name: String) -> String? {
+        let (plain, isCut) = cleaned(name, ItemLimits.fileName) { $0 == "/" ? "_" : $0 }
+        return !isCut && !plain.isEmpty && plain != "." && plain != ".." ? plain : nil
     }
 
     /// Makes it a value of its own, which is the content of its one file.
     func becomeRecord() { isRecord = true }
 
     private func put(_ label: String, _ name: String, _ content: RawSpan) throws(ImportError) {
-        do throws(VaultError) { try item.addFile(self.label(label), name: name, content: content) } catch {
-            throw ImportError(error, place)
-        }
+        let label = self.label(label)
+        let isThere = try adds { () throws(VaultError) in try item.addFile(label, name: name, content: content) }
+        if !isThere { try keepApart(file: Attachment(name: name, content: memory(SecretBytes(copying: content)))) }
+    }
+
+    private func keepApart(file: Attachment) throws(ImportError) {
+        note(.changed, "an attachment that an entry cannot hold, which is a value of its own below it")
+        try keepApart(file)
     }
 
     /// Adds the large files as far as there is room. Each of the others becomes a value of its own.
@@ -214,12 +281,13 @@ extension ImportedItem {
             record = nil
         }
         for (label, file) in large {
-            if item.size + file.content.count + label.utf8.count + file.name.utf8.count + 64 <= ItemLimits.size {
-                try file.content.withBytes { content throws(ImportError) in try put(label, file.name, content) }
-            } else {
-                attachments.append(file)
-                note(.changed, "an attachment that is too large for an entry, which is a value of its own below it")
+            let label = self.label(label)
+            let isThere = try adds { () throws(VaultError) in
+                try file.content.withBytes { content throws(VaultError) in
+                    try item.addFile(label, name: file.name, content: content)
+                }
             }
+            if !isThere { try keepApart(file: file) }
         }
         large = []
     }
@@ -234,12 +302,12 @@ extension ImportedItem {
 
     func addEarlier(_ kind: FieldKind, _ label: String, bytes value: RawSpan, replaced: Int64?) throws(ImportError) {
         guard value.byteCount > 0 else { return }
-        let count = item.history.count
-        do throws(VaultError) {
-            try item.addEarlier(kind, self.label(label), bytes: value, replaced: replaced ?? item.created)
-        } catch { throw ImportError(error, place) }
+        let (count, label) = (item.history.count, self.label(label))
+        let isThere = try adds { () throws(VaultError) in
+            try item.addEarlier(kind, label, bytes: value, replaced: replaced ?? item.created)
+        }
         // The oldest go first.
-        if item.history.count <= count { note(.leftOut, "earlier values for which an entry has no room") }
+        if !isThere || item.history.count <= count { note(.leftOut, "earlier values for which an entry has no room") }
     }
 
     /// Puts a text below the notes that are there.
@@ -254,7 +322,9 @@ extension ImportedItem {
             try notes.withBytes { notes throws(SecretMemoryError) in try all.append(notes) }
             return try all.bytes()
         }
-        do throws(VaultError) { try item.setNotes(all) } catch { throw ImportError(error, place) }
+        guard try !adds({ () throws(VaultError) in try item.setNotes(all) }) else { return }
+        note(.changed, "notes that an entry cannot hold, which are a value of their own below it")
+        try keepApart(Attachment(name: "notes.txt", content: memory(notes.copy())))
     }
 
     /// Adds a tag; what no tag can be is left out and said. One that begins as a guard and is none becomes the

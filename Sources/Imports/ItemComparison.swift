@@ -19,6 +19,8 @@ struct ItemComparison: ~Copyable {
         let isFavourite: Bool
         /// Nil where nobody says it.
         let modified: Int64?
+        /// Nil where a file does not say it.
+        let created: Int64?
         let tags: Set<String>
         /// Of each field, and of the notes: what it is called, and a digest of that and of its value.
         fileprivate let parts: [(label: String, digest: [UInt8])]
@@ -38,9 +40,13 @@ struct ItemComparison: ~Copyable {
             }
             return account == name || earlier.contains(name)
         }
+
+        /// Whether it is an item at the same path whose user name was changed: programs keep the millisecond or the
+        /// second in which they made an entry.
+        func isRenamed(_ stored: Content) -> Bool { created != nil && created == stored.created }
     }
 
-    func content(of item: borrowing Item, modified: Int64?) throws(VaultError) -> Content {
+    func content(of item: borrowing Item, created: Int64?, modified: Int64?) throws(VaultError) -> Content {
         var parts: [(String, [UInt8])] = []
         var account: [UInt8]?
         for field in item.fields {
@@ -60,7 +66,7 @@ struct ItemComparison: ~Copyable {
                 })
         }
         return Content(
-            isFavourite: item.isFavourite, modified: modified, tags: Set(item.tags),
+            isFavourite: item.isFavourite, modified: modified, created: created, tags: Set(item.tags),
             parts: parts, earlier: earlier, isHistoryFull: item.history.count >= ItemLimits.history,
             whole: parts.map(\.1).sorted { $0.lexicographicallyPrecedes($1) }.flatMap(\.self), account: account)
     }

@@ -15,6 +15,11 @@ final class StoredItems {
         case more
         /// Another version of the same account.
         case version
+        /// Another version, under another user name.
+        case renamed
+
+        /// Whether what differs is told.
+        fileprivate var tellsDifference: Bool { self == .version || self == .renamed }
     }
 
     /// An item of the vault that one of the file is, or was.
@@ -78,7 +83,7 @@ final class StoredItems {
             return Match(entry: same, difference: [])
         }
         guard var there = candidates[wanted] else { return nil }
-        let content = try comparison.content(of: item.item, modified: item.modified)
+        let content = try comparison.content(of: item.item, created: item.created, modified: item.modified)
         let found: [EntryPath]
         switch rule {
         case .same:
@@ -92,7 +97,7 @@ final class StoredItems {
             let same = there.same[content.whole] ?? []
             found = same.prefix(1).filter { !taken.contains($0) }
             if !found.isEmpty { candidates[wanted]?.same[content.whole]?.removeFirst() }
-        case .more, .version:
+        case .more, .version, .renamed:
             while there.first < there.entries.count, taken.contains(there.entries[there.first]) { there.first += 1 }
             candidates[wanted]?.first = there.first
             found = Array(there.entries[there.first...].filter { !taken.contains($0) }.prefix(StoredItems.most))
@@ -100,10 +105,11 @@ final class StoredItems {
         for entry in found {
             guard let known = try self.content(of: entry) else { continue }
             guard rule != .version || content.isVersion(of: known) else { continue }
+            guard rule != .renamed || content.isRenamed(known) else { continue }
             var difference = ItemComparison.difference(of: content, from: known)
-            guard rule == .version || difference.isEmpty else { continue }
+            guard rule.tellsDifference || difference.isEmpty else { continue }
             if try !hasFiles(of: item, below: entry) { difference.append("attachments") }
-            guard rule == .version || difference.isEmpty else { continue }
+            guard rule.tellsDifference || difference.isEmpty else { continue }
             taken.insert(entry)
             return Match(entry: entry, difference: difference)
         }
@@ -134,7 +140,7 @@ final class StoredItems {
             guard error.code == .tooLarge else { throw error }
             return nil
         }
-        let content = try comparison.content(of: item, modified: item.modified)
+        let content = try comparison.content(of: item, created: item.created, modified: item.modified)
         contents[entry] = content
         return content
     }

@@ -2,7 +2,9 @@ import Items
 import SecretMemory
 import TestSupport
 import Testing
+import VaultCore
 import VaultFormat
+import VaultHeader
 
 @testable import Imports
 
@@ -152,9 +154,10 @@ import VaultFormat
         let imported = try BitwardenImport.read(secret(archive), password: nil)
         #expect(imported.items[0].file == [7, 8] && imported.items[0].count(.file) == 2)
         #expect(imported.items[0].texts.contains { $0.hasPrefix("y_z.txt ") })
+        #expect(imported.items[1].attachments.map { $0.content.count } == [ItemLimits.size + 1])
         #expect(
             imported.notes.map(\.text) == [
-                "b (line 1, item 2): an attachment that is too large for an item",
+                "b (line 1, item 2): an attachment that an entry cannot hold, which is a value of its own below it",
                 "attachments/3/lost.txt: a file that no entry has",
             ])
     }
@@ -173,14 +176,37 @@ import VaultFormat
         #expect(imported.notes.map(\.what) == ["earlier values for which an entry has no room"])
     }
 
-    @Test func `an entry that no item can be ends the import, or is left out and named`() throws {
-        let fields = (0..<ItemLimits.fields + 1).map { #"{"name":"f","value":"v\#($0)","type":0}"# }.joined(
-            separator: ",")
-        let text = #"{"items":[{"type":1,"name":"big","fields":[\#(fields)]},{"type":1,"name":"small"}]}"#
+    private func fields(_ count: Int) -> String {
+        (0..<count).map { #"{"name":"f/\#($0)","value":"v\#($0)","type":0}"# }.joined(separator: ",")
+    }
+
+    @Test func `what an entry cannot hold is a value of its own below it`() throws {
+        let home = try ImportHome()
+        let long = String(repeating: "n", count: ItemLimits.size)
+        let text =
+            #"{"items":[{"type":1,"name":"big","fields":[\#(fields(ItemLimits.fields + 1))],"notes":"\#(long)"}]}"#
+        let imported = try read(text)
+        #expect(
+            imported.notes.map(\.text) == [
+                "big (line 1, item 1): a field that an entry cannot hold, which is a value of its own below it",
+                "big (line 1, item 1): notes that an entry cannot hold, which are a value of their own below it",
+            ])
+        let plan = try ImportPlan(imported, into: home.items)
+        try plan.store(in: home.items)
+        let names = try home.items.vault.records().map(\.name)
+        #expect(names.sorted() == ["big", "big/f_256.txt", "big/notes.txt"], "\(names)")
+        // It is the same entry afterwards.
+        #expect(try ImportPlan(read(text), into: home.items).additions == 0)
+    }
+
+    @Test func `more than that ends the import, or is left out and named`() throws {
+        let text = #"{"items":[{"type":1,"name":"big","fields":[\#(fields(600))]},{"type":1,"name":"small"}]}"#
         let error = #expect(throws: ImportError.self) { try read(text) }
         #expect(error?.entry == "big")
         let imported = try read(text, ImportOptions(skipsFaulty: true))
-        #expect(imported.items.map(\.name) == ["small"] && imported.notes.map(\.entry) == ["big"])
+        #expect(imported.items.map(\.name) == ["big", "small"])
+        let faults = imported.notes.filter { $0.kind == .leftOut }
+        #expect(!faults.isEmpty && faults.allSatisfy { $0.entry == "big" && $0.what.contains("at most 512 fields") })
     }
 
     @Test func `JSON of no known program gets a message that lists what is read`() throws {

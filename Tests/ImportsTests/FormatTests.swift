@@ -103,6 +103,22 @@ extension ImportedItem {
             ])
     }
 
+    @Test func `a part of our own export that cannot be read is left out, and the rest of the entry is not`() throws {
+        let text = #"""
+            {"format":"holdfast-items","version":1,"items":[{"collection":"default","name":"a","kind":"login","fields":[
+            {"label":"one","kind":"text","value":"1"},{"label":"two","kind":"text","value":{"base64":"!"}},
+            {"kind":"text","value":"3"}],"notes":{"base64":"?"},"history":[{"label":"one"},{"label":"one","value":"0"}]}]}
+            """#
+        let error = #expect(throws: ImportError.self) { try HoldfastImport.read(secret(text)) }
+        #expect(error?.entry == "a" && error?.what == "a value is not base 64")
+        let read = try HoldfastImport.read(secret(text), ImportOptions(skipsFaulty: true))
+        #expect(read.items[0].text("one") == "1" && read.items[0].earlier == ["one"])
+        let faults = ["a value is not base 64", "a field has no label", "a value is not base 64"]
+        #expect(
+            read.notes.filter { $0.what.hasPrefix("a part that cannot be read") }.map(\.what)
+                == (faults + ["an earlier value has no label or no value"]).map { "a part that cannot be read: \($0)" })
+    }
+
     @Test func `an entry of pass has its password, fields, a code and notes`() throws {
         var result = Imported()
         try PassImport.read(

@@ -64,6 +64,8 @@ import VaultFormat
         #expect(lost == ["M51"], "\(lost)")
         #expect(read.notes.contains { $0.what.contains("Novel") && $0.entry.isEmpty })
         #expect(read.notes.contains { $0.what.contains("icons") })
+        let expiring = read.notes.filter { $0.what.contains("the day is kept") }.map(\.entry)
+        #expect(expiring == ["Team/Team", "Team/M22"])
         // No note has a value.
         #expect(read.notes.allSatisfy { $0.what.firstMatch(of: /M[0-9][0-9]/) == nil })
         let item = try #require(read.items.first { $0.name == "Team/M22" })
@@ -97,14 +99,16 @@ import VaultFormat
         #expect(read.notes.map(\.text) == ["two: an attachment that is not in the file"])
     }
 
-    @Test func `a damaged attachment is a fault of its entry alone`() throws {
+    @Test func `a damaged attachment is a fault of itself alone`() throws {
         let text =
             "<KeePassFile><Meta><Binaries><Binary ID=\"0\">!</Binary></Binaries></Meta><Root><Group>"
             + "<Entry>\(KeePassSample.string("Title", "one"))<Binary><Key>e</Key><Value Ref=\"0\"/></Binary></Entry>"
             + "<Entry>\(KeePassSample.string("Title", "two"))</Entry></Group></Root></KeePassFile>"
-        #expect(throws: ImportError.self) { try KeePassTree.read(export: secret(text)) }
+        let error = #expect(throws: ImportError.self) { try KeePassTree.read(export: secret(text)) }
+        #expect(error?.entry == "one")
         let read = try KeePassTree.read(export: secret(text), ImportOptions(skipsFaulty: true))
-        #expect(read.items.map(\.name) == ["two"] && read.notes.map(\.entry) == ["one"])
+        #expect(read.items.map(\.name) == ["one", "two"])
+        #expect(read.notes.map(\.text) == ["one (line 1): a part that cannot be read: a file is not base 64"])
     }
 
     @Test func `names of groups are parts of a path, whatever they are`() throws {

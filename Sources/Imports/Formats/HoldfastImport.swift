@@ -52,13 +52,17 @@ package enum HoldfastImport {
         _ = try document.time(node["created"], of: item)
         item.keep(origin: origin.text)
         if kind == nil { item.note(.changed, "a kind of a newer version, which is a note now") }
-        for field in fields { try read(field, document, item) }
-        if let notes = try value(node["notes"], document, place) { try item.addNotes(notes) }
+        for field in fields { try item.part { () throws(ImportError) in try read(field, document, item) } }
+        try item.part { () throws(ImportError) in
+            if let notes = try value(node["notes"], document, place) { try item.addNotes(notes) }
+        }
         for tag in node["tags"]?.elements ?? [] {
             if let tag = try document.text(tag) { item.addTag(tag) }
         }
         if node["favourite"]?.isTrue ?? false { item.favour() }
-        for earlier in node["history"]?.elements ?? [] { try readEarlier(earlier, document, item) }
+        for earlier in node["history"]?.elements ?? [] {
+            try item.part { () throws(ImportError) in try readEarlier(earlier, document, item) }
+        }
         let modified = try document.time(node["modified"], of: item)
         document.noteUnread(in: node, of: item, except: meaningless)
         item.finish(modified: modified)

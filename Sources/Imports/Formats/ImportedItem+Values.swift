@@ -19,19 +19,19 @@ extension ImportedItem {
         try add(.date, "expires", text: "\(year < 100 ? 2000 + year : year)-" + (month < 10 ? "0" : "") + "\(month)")
     }
 
-    /// Adds a file of an archive; one that is too large for an item is noted.
+    /// Adds a file of an archive.
     func addFile(
         _ label: String, name: String, at path: String, in archive: borrowing ZipArchive
     ) throws(ImportError) {
-        let tooLarge = "an attachment that is too large for an item"
-        guard let size = archive.entries[path]?.size, size <= ItemLimits.size else { return note(.leftOut, tooLarge) }
-        guard case .some(let content) = try archive.content(path) else { return }
+        let content: SecretBytes
         do throws(ImportError) {
-            try content.withBytes { content throws(ImportError) in try addFile(label, name: name, content: content) }
+            guard case .some(let found) = try archive.content(path) else { return }
+            content = found
         } catch {
-            guard error.kind == .malformed else { throw error }
-            note(.leftOut, tooLarge)
+            guard error.isOfPart else { throw error }
+            return try part { () throws(ImportError) in throw error }
         }
+        try addFile(label, name: name, content: content)
     }
 
     /// A label out of a member's name: `streetAddress` is `street address`.

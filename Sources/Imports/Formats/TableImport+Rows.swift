@@ -96,8 +96,8 @@ extension TableImport {
     private static func addFields(_ text: RawSpan, to item: ImportedItem) throws(ImportError) {
         var fields: [(label: Range<Int>, value: Range<Int>)] = []
         var start = 0
-        // With one more the entry is refused.
-        while start < text.byteCount, fields.count <= ItemLimits.fields {
+        // With one more the rest is a fault.
+        while start < text.byteCount, fields.count <= ImportLimits.fields {
             var (end, colon) = (start, Int?.none)
             while end < text.byteCount, text[end] != 10 {
                 let isColon = text[end] == UInt8(ascii: ":")

@@ -49,7 +49,7 @@ final class KeePassEntries {
     func read(
         _ node: XMLNode, _ path: [String], _ tags: [String], into result: inout Imported
     ) throws(ImportError) {
-        let layout = layout(node)
+        let (layout, isLayoutUnknown) = layout(node)
         let times = node["Times"]
         var strings = KeePassStrings(node)
         let title = try title(&strings, layout, node)
@@ -59,11 +59,16 @@ final class KeePassEntries {
             created: exact(created, layout?.created))
         if title.text.isEmpty { item.note(.changed, "an entry without a title") }
         if title.isUnresolved { item.note(.changed, KeePassEntries.unresolved) }
+        if isLayoutUnknown { item.note(.leftOut, "what Holdfast wrote about it in the file, which cannot be read") }
         keepOrigin(&strings, of: item)
         var binaries = KeePassBinaries(node)
         var expiry = expiry(times, of: item)
         if layout?.isRecord ?? false { item.becomeRecord() }
-        for field in layout?.fields ?? [] { try restore(field, &strings, &binaries, &expiry, of: node, to: item) }
+        for field in layout?.fields ?? [] {
+            try item.part { () throws(ImportError) in
+                try restore(field, &strings, &binaries, &expiry, of: node, to: item)
+            }
+        }
         for (key, label, kind) in [
             ("UserName", "username", FieldKind.text), ("Password", "password", .secret), ("URL", "website", .url),
         ] {
@@ -86,15 +91,14 @@ final class KeePassEntries {
         try result.append(item)
     }
 
-    /// What we kept about it, if we wrote it.
-    private func layout(_ node: XMLNode) -> KeePassLayout? {
+    /// What we kept about it, if we wrote it; and whether there is such a text that cannot be read.
+    private func layout(_ node: XMLNode) -> (KeePassLayout?, isUnknown: Bool) {
         for item in node["CustomData"]?.all("Item") ?? [] where item["Key"]?.openText == KeePassLayout.key {
-            guard let value = item["Value"],
-                value.text?.withBytes({ $0.byteCount <= ItemLimits.size }) ?? false
-            else { continue }
-            return KeePassLayout(value.openText)
+            guard let value = item["Value"], value.byteCount <= ItemLimits.size else { return (nil, true) }
+            let layout = KeePassLayout(value.openText)
+            return (layout, layout == nil)
         }
-        return nil
+        return (nil, false)
     }
 
     /// Our time, unless another program has changed the entry since.
@@ -130,6 +134,7 @@ final class KeePassEntries {
         guard let day = ForeignTime.day(milliseconds: expiry) else {
             return item.note(.leftOut, KeePassEntries.unknownExpiry)
         }
+        if KeePassTime.expiry(day) != expiry { item.note(.changed, "when it expires; the day is kept, not the time") }
         try item.add(.date, label, text: day)
     }
 
@@ -213,21 +218,21 @@ final class KeePassEntries {
         try add(kind, key, value, of: node, to: item, keepsEmpty: true)
     }
 
-    /// Adds attachments, as many as an item has fields: each reference to a file is a copy of it.
+    /// Adds attachments, as many as an entry can have: each reference to a file is a copy of it.
     private func add(_ binaries: [XMLNode], to item: ImportedItem) throws(ImportError) {
-        for binary in binaries.prefix(ItemLimits.fields) { try add(binary: binary, to: item) }
-        guard binaries.count > ItemLimits.fields else { return }
-        item.note(.leftOut, "\(binaries.count - ItemLimits.fields) attachments that are more than an entry can hold")
-        for binary in binaries.dropFirst(ItemLimits.fields) { binary.markRead() }
+        for binary in binaries.prefix(ImportLimits.fields) { try add(binary: binary, to: item) }
+        guard binaries.count > ImportLimits.fields else { return }
+        item.note(.leftOut, "\(binaries.count - ImportLimits.fields) attachments that are more than an entry can have")
+        for binary in binaries.dropFirst(ImportLimits.fields) { binary.markRead() }
     }
 
     private func add(binary: XMLNode, to item: ImportedItem) throws(ImportError) {
         let name = binary["Key"]?.openText ?? "file"
         let number = item.item.fields.count { $0.kind == .file } + 1
-        try withContent(of: binary, for: item) { content throws(ImportError) in
-            do throws(ImportError) {
+        try item.part { () throws(ImportError) in
+            try withContent(of: binary, for: item) { content throws(ImportError) in
                 try item.addFile(number == 1 ? "file" : "file \(number)", name: name, content: content)
-            } catch { item.note(.leftOut, "a file that is more than an entry can hold") }
+            }
         }
     }
 
