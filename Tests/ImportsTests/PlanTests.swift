@@ -59,6 +59,26 @@ import VaultStorage
         #expect(try run(table("Root/Old,admin,root,start,,,,0,,"), home) == ["add Old/admin"])
     }
 
+    @Test func `an entry whose user name was changed is the one that was made at the same time`() throws {
+        func file(_ entries: (user: String, password: String)...) throws -> Imported {
+            let items = entries.map {
+                #"{"type":1,"name":"mail","creationDate":"2024-01-02T03:04:05.678Z","login":{"username":"\#($0.user)","password":"\#($0.password)"}}"#
+            }
+            return try BitwardenImport.read(
+                secret(#"{"items":[\#(items.joined(separator: ","))]}"#), password: nil)
+        }
+        let home = try ImportHome()
+        #expect(try run(file(("ada", "1")), home) == ["add mail"])
+        // Another entry of the same file and time, as a program that imported them itself writes them.
+        #expect(try run(file(("ada", "1"), ("eve", "2")), home) == ["same mail", "add mail (2)"])
+        #expect(
+            try run(file(("eve", "2"), ("lovelace", "1")), home, updates: true)
+                == ["same mail (2)", "differs mail: username"])
+        #expect(try text(home, "mail", "username") == "lovelace")
+        #expect(try home.items.item("mail").history.map(\.label) == ["username"])
+        #expect(try run(file(("eve", "2"), ("lovelace", "1")), home) == ["same mail (2)", "same mail"])
+    }
+
     @Test func `another version is told with what differs, and taken over with its values before as earlier ones`()
         throws
     {
