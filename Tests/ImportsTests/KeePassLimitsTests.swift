@@ -36,8 +36,9 @@ import VaultFormat
             meta: "<Binaries><Binary ID=\"0\">QUFB</Binary></Binaries>")
         #expect(read.items[0].count(.file) == ItemLimits.fields && read.items[0].attachments.count == 44)
         #expect(
-            read.notes.map(\.text) == ["t: an attachment that an entry cannot hold, which is a value of its own below it"]
-        )
+            read.notes.map(\.text) == [
+                "t: an attachment that an entry cannot hold, which is a value of its own below it"
+            ])
     }
 
     private func entry(_ layout: String, _ body: String) throws -> Imported {

@@ -62,7 +62,8 @@ import VaultStorage
     @Test func `an entry whose user name was changed is the one that was made at the same time`() throws {
         func file(_ entries: (user: String, password: String)...) throws -> Imported {
             let items = entries.map {
-                #"{"type":1,"name":"mail","creationDate":"2024-01-02T03:04:05.678Z","login":{"username":"\#($0.user)","password":"\#($0.password)"}}"#
+                #"{"type":1,"name":"mail","creationDate":"2024-01-02T03:04:05.678Z","#
+                    + #""login":{"username":"\#($0.user)","password":"\#($0.password)"}}"#
             }
             return try BitwardenImport.read(
                 secret(#"{"items":[\#(items.joined(separator: ","))]}"#), password: nil)
@@ -245,7 +246,7 @@ import VaultStorage
         #expect(try run(file(2), home) == ["same papers/a.pdf (2)"])
     }
 
-    @Test func `a value of its own to which something was added elsewhere becomes an entry, and nothing is lost`() throws {
+    @Test func `a value of its own to which something was added elsewhere becomes an entry`() throws {
         let home = try ImportHome()
         let item = try ImportedItem(.file, path: ["papers", "a.pdf"], place: "")
         item.becomeRecord()

@@ -138,7 +138,8 @@ import VaultFormat
                 var bytes = Array(key.utf8)
                 bytes[key.utf8.distance(from: key.startIndex, to: index)] ^= 1
                 all += 1
-                kept += try item(String(decoding: bytes, as: UTF8.self), told: nil).kind("private key") == .secret ? 1 : 0
+                let read = try item(String(decoding: bytes, as: UTF8.self), told: nil)
+                kept += read.kind("private key") == .secret ? 1 : 0
             }
         }
         #expect(kept == all)

@@ -32,7 +32,8 @@ import Testing
     func `half of a character is one that stands for it, and is noted with its entry`(_ text: String, _ value: String)
         throws
     {
-        let file = #"{"items":[{"type":1,"name":"a","login":{"username":"\#(text)"}},{"type":1,"name":"b\ud83d\ude00"}]}"#
+        let items = #"{"type":1,"name":"a","login":{"username":"\#(text)"}},{"type":1,"name":"b\ud83d\ude00"}"#
+        let file = #"{"items":[\#(items)]}"#
         let read = try BitwardenImport.read(secret(file), password: nil)
         #expect(read.items.map(\.name) == ["a", "b\u{1F600}"] && read.items[0].text("username") == value)
         #expect(read.notes.map(\.text) == ["a (line 1, item 1): half of a character, which is U+FFFD now"])
