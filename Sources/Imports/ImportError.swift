@@ -1,6 +1,5 @@
 package import Cryptography
 package import SecretMemory
-internal import VaultFormat
 package import VaultStorage
 
 /// Why a file cannot be imported. Names the place, never what is in it.
@@ -88,8 +87,8 @@ package enum ImportLimits {
     package static let expanded = 128 << 20
     /// Items of a file, and values of their own below them.
     package static let items = 100_000
-    /// Fields and attachments of an entry: those that the item holds, and as many that are values of their own.
-    package static let fields = 2 * ItemLimits.fields
+    /// Attachments of an entry that are values of their own.
+    package static let attachments = 256
     /// Bytes of memory that the values, elements or cells of a file take, beside what it has as a text.
     package static let parts = 256 << 20
     /// Things that are listed as not understood.

@@ -45,8 +45,13 @@ package struct ImportPlan: Sendable {
         var found = [StoredItems.Match?](repeating: nil, count: wanted.count)
         // The same goes first: another version is looked for among what is left.
         for rule in StoredItems.Rule.allCases {
-            for (index, item) in imported.items.enumerated() where found[index] == nil {
-                found[index] = try stored.match(item, at: wanted[index], rule)
+            let left = imported.items.indices.filter { found[$0] == nil }
+            var made: [Making: Int] = [:]
+            for index in left { made[Making(wanted[index], imported.items[index].created), default: 0] += 1 }
+            for index in left {
+                let item = imported.items[index]
+                let isOnly = made[Making(wanted[index], item.created)] == 1
+                found[index] = try stored.match(item, at: wanted[index], rule, isOnly: isOnly)
             }
         }
         let before = stored.readings
@@ -82,6 +87,14 @@ package struct ImportPlan: Sendable {
             additions += 1
             steps.append(.add(item, as: entry))
         }
+    }
+
+    /// Where an item of the file was made, and when.
+    private struct Making: Hashable {
+        let entry: EntryPath
+        let time: Int64?
+
+        init(_ entry: EntryPath, _ time: Int64?) { (self.entry, self.time) = (entry, time) }
     }
 
     /// Stores everything as one transaction: all of it, or nothing.
@@ -128,6 +141,7 @@ package struct ImportPlan: Sendable {
                 var large = files[...]
                 for (value, place) in values {
                     try ItemStore.check(place.name)
+                    try session.requireFree(beside: place)
                     if value.isLarge, let file = large.popFirst() {
                         try session.put(file, for: place.name, in: place.collection)
                         continue

@@ -88,7 +88,8 @@ package struct Imported: Sendable {
         if item.origin == nil, item.hasOtherName {
             item.note(.changed, "a title or a folder with characters that no name has")
         }
-        items.append(item)
+        // A value of its own that could not be read would be an empty entry.
+        if !item.isRecord || !item.isEmpty { items.append(item) }
         for (kind, what) in item.remarks { note(kind, what, entry: item.name, place: item.place) }
     }
 

@@ -29,7 +29,7 @@ package final class ImportedItem: @unchecked Sendable {  // built by one thread,
     private var large: [(label: String, Attachment)] = []
     /// The value that it is, where a vault of ours had it as one of its own; then nothing else of it counts.
     package private(set) var record: Attachment?
-    private var isRecord = false
+    private(set) var isRecord = false
     /// Files that are too large for the item.
     package private(set) var attachments: [Attachment] = []
 
@@ -70,8 +70,20 @@ package final class ImportedItem: @unchecked Sendable {  // built by one thread,
     func part(_ body: () throws(ImportError) -> Void) throws(ImportError) {
         do throws(ImportError) { try body() } catch {
             guard error.isOfPart else { throw error }
-            if faults.count < ImportedItem.mostRemarks { faults.append(error) }
+            add(fault: error)
         }
+    }
+
+    private func add(fault: ImportError) {
+        guard faults.count <= ImportedItem.mostRemarks else { return }
+        let isLast = faults.count == ImportedItem.mostRemarks
+        faults.append(isLast ? .malformed(place, "this and what follows of the entry is not listed") : fault)
+    }
+
+    /// Whether nothing of it would be in the vault but its name.
+    var isEmpty: Bool {
+        item.fields.isEmpty && item.history.isEmpty && item.withNotes({ _ in true }) == nil && record == nil
+            && large.isEmpty && attachments.isEmpty
     }
 
     /// An item that another program gave.
@@ -161,11 +173,19 @@ extension ImportedItem {
         if !isValid { note(.changed, "a value that is not of the kind of its field, which is a secret now") }
         let kind = isValid ? kind : .secret
         let label = self.label(label)
-        let isThere = try adds { () throws(VaultError) in try item.add(kind, label, bytes: value) }
+        // Looked at first: a file may have millions of them.
+        let isThere =
+            hasRoom(for: value.byteCount)
+            ? try adds { () throws(VaultError) in try item.add(kind, label, bytes: value) } : false
+        // Not a value of its own below it: what guards the entry would not guard that.
         guard !isThere else { return }
-        note(.changed, "a field that an entry cannot hold, which is a value of its own below it")
-        let name = ImportedItem.fileName("\(label).txt") ?? "field.txt"
-        try keepApart(Attachment(name: name, content: memory(SecretBytes(copying: value))))
+        add(fault: .malformed(place, "there is no room for the field \"\(label)\": \(ImportedItem.room)"))
+    }
+
+    private static let room = "an entry has at most \(ItemLimits.fields) fields and \(ItemLimits.size >> 20) MiB"
+
+    private func hasRoom(for size: Int) -> Bool {
+        item.fields.count < ItemLimits.fields && item.size + size <= ItemLimits.size
     }
 
     /// Adds something to the item.
@@ -179,19 +199,30 @@ extension ImportedItem {
     }
 
     /// Makes something a value of its own below the item.
-    private func keepApart(_ file: Attachment) throws(ImportError) {
-        try part { () throws(ImportError) in
-            // A file of thousands of values must not become thousands of records for one title.
-            guard attachments.count + ItemLimits.fields < ImportLimits.fields else {
-                throw .malformed(place, "an entry of a file has at most \(ImportLimits.fields) fields and attachments")
-            }
-            attachments.append(file)
+    private func keepApart(_ file: Attachment) {
+        // A file of thousands of values must not become thousands of records for one title.
+        guard attachments.count < ImportLimits.attachments else {
+            return add(
+                fault: .malformed(
+                    place,
+                    "at most \(ImportLimits.attachments) attachments that an entry cannot hold are values of their own")
+            )
         }
+        attachments.append(file)
     }
 
     func add(_ kind: FieldKind, _ label: String, text: String) throws(ImportError) {
         let bytes = Array(text.utf8)
         try unsafe add(kind, label, bytes: bytes.span.bytes)
+    }
+
+    /// The label of a field that is in a section, which fields here are not.
+    func label(_ own: String, in section: String) -> String {
+        guard !section.isEmpty else { return own }
+        let room = ItemLimits.label - own.utf8.count - 2
+        let (front, isCut) = ImportedItem.cleaned(section, max(room, 0)) { $0 }
+        if isCut { note(.changed, "the title of a section, which was cut") }
+        return front.isEmpty ? own : "\(front): \(own)"
     }
 
     /// A label that an item can have.
@@ -263,33 +294,40 @@ extension ImportedItem {
 
     private func put(_ label: String, _ name: String, _ content: RawSpan) throws(ImportError) {
         let label = self.label(label)
-        let isThere = try adds { () throws(VaultError) in try item.addFile(label, name: name, content: content) }
-        if !isThere { try keepApart(file: Attachment(name: name, content: memory(SecretBytes(copying: content)))) }
+        let isThere =
+            hasRoom(for: content.byteCount)
+            ? try adds { () throws(VaultError) in try item.addFile(label, name: name, content: content) } : false
+        if !isThere { keepApart(file: Attachment(name: name, content: try memory(SecretBytes(copying: content)))) }
     }
 
-    private func keepApart(file: Attachment) throws(ImportError) {
+    private func keepApart(file: Attachment) {
         note(.changed, "an attachment that an entry cannot hold, which is a value of its own below it")
-        try keepApart(file)
+        keepApart(file)
     }
 
     /// Adds the large files as far as there is room. Each of the others becomes a value of its own.
     func placeFiles() throws(ImportError) {
         // Something was added to it elsewhere: a value of its own could not have that.
-        let isMore = !item.fields.isEmpty || !item.tags.isEmpty || !item.history.isEmpty || item.isFavourite
-        if let file = record, isMore || item.withNotes({ _ in true }) != nil {
-            large.append(("file", file))
+        if let file = record {
             record = nil
+            let isAlone = isEmpty && item.tags.isEmpty && !item.isFavourite
+            if isAlone { record = file } else { large.append(("file", file)) }
         }
         for (label, file) in large {
             let label = self.label(label)
-            let isThere = try adds { () throws(VaultError) in
-                try file.content.withBytes { content throws(VaultError) in
-                    try item.addFile(label, name: file.name, content: content)
-                }
-            }
-            if !isThere { try keepApart(file: file) }
+            let isThere =
+                hasRoom(for: file.content.count)
+                ? try adds { () throws(VaultError) in
+                    try file.content.withBytes { content throws(VaultError) in
+                        try item.addFile(label, name: file.name, content: content)
+                    }
+                } : false
+            if !isThere { keepApart(file: file) }
         }
         large = []
+        if !attachments.isEmpty, item.tags.contains(where: { GuardTag($0) != nil }) {
+            note(.changed, "values below an entry that its tags guard; they are given like any other")
+        }
     }
 
     /// Keeps a value that was there before; values of today's are added first.
@@ -324,7 +362,7 @@ extension ImportedItem {
         }
         guard try !adds({ () throws(VaultError) in try item.setNotes(all) }) else { return }
         note(.changed, "notes that an entry cannot hold, which are a value of their own below it")
-        try keepApart(Attachment(name: "notes.txt", content: memory(notes.copy())))
+        keepApart(Attachment(name: "notes.txt", content: try memory(notes.copy())))
     }
 
     /// Adds a tag; what no tag can be is left out and said. One that begins as a guard and is none becomes the
@@ -342,7 +380,16 @@ extension ImportedItem {
             plain = GuardTag(plain) == .noForwarding ? GuardTag.forwarding : GuardTag.eachTime
             note(.changed, "a tag that begins as one that guards an item and is none; it is \(plain) now")
         }
-        do throws(VaultError) { try item.addTag(plain) } catch {
+        do throws(VaultError) {
+            // A guard has room: another tag goes for it.
+            if item.tags.count >= ItemLimits.tags, GuardTag(plain) != nil, !item.tags.contains(plain),
+                let other = item.tags.last(where: { GuardTag($0) == nil })
+            {
+                try item.removeTag(other)
+                note(.leftOut, "a tag that no entry can have")
+            }
+            try item.addTag(plain)
+        } catch {
             note(.leftOut, "a tag that no entry can have")
         }
     }

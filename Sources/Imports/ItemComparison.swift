@@ -16,6 +16,7 @@ struct ItemComparison: ~Copyable {
 
     /// What an item has.
     struct Content {
+        let kind: ItemKind
         let isFavourite: Bool
         /// Nil where nobody says it.
         let modified: Int64?
@@ -41,9 +42,17 @@ struct ItemComparison: ~Copyable {
             return account == name || earlier.contains(name)
         }
 
-        /// Whether it is an item at the same path whose user name was changed: programs keep the millisecond or the
-        /// second in which they made an entry.
-        func isRenamed(_ stored: Content) -> Bool { created != nil && created == stored.created }
+        /// Whether it is an item at the same path whose user name was changed: of the same kind, made in the same
+        /// millisecond, and with something else that is the same. The first year of the clock is no time.
+        func isRenamed(_ stored: Content) -> Bool {
+            guard let created, created > Content.firstYear, created == stored.created, kind == stored.kind,
+                let account, let other = stored.account
+            else { return false }
+            let known = Set(stored.parts.map(\.digest)).subtracting([other])
+            return parts.contains { $0.digest != account && known.contains($0.digest) }
+        }
+
+        private static let firstYear: Int64 = 366 * 86_400_000
     }
 
     func content(of item: borrowing Item, created: Int64?, modified: Int64?) throws(VaultError) -> Content {
@@ -66,7 +75,7 @@ struct ItemComparison: ~Copyable {
                 })
         }
         return Content(
-            isFavourite: item.isFavourite, modified: modified, created: created, tags: Set(item.tags),
+            kind: item.kind, isFavourite: item.isFavourite, modified: modified, created: created, tags: Set(item.tags),
             parts: parts, earlier: earlier, isHistoryFull: item.history.count >= ItemLimits.history,
             whole: parts.map(\.1).sorted { $0.lexicographicallyPrecedes($1) }.flatMap(\.self), account: account)
     }

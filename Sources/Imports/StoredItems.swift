@@ -51,6 +51,8 @@ final class StoredItems {
     /// Values of their own by their places, with and without a number.
     private var files: [EntryPath: [(place: EntryPath, size: UInt64)]] = [:]
     private var taken: Set<EntryPath> = []
+    /// Plain values, which are the same as an item of a file, or nothing of it.
+    private var values: Set<EntryPath> = []
 
     /// - Throws: `locked`, `damaged`, `outOfMemory`.
     init(_ items: ItemStore) throws(VaultError) {
@@ -61,6 +63,7 @@ final class StoredItems {
             readings.formUnion(entry.readings)
             places.insert(entry)
             if !record.isItem {
+                values.insert(entry)
                 for place in [entry, ImportNumbers.withoutNumber(entry)].compactMap(\.self) {
                     files[place, default: []].append((entry, record.size))
                 }
@@ -75,10 +78,13 @@ final class StoredItems {
     }
 
     /// The item of the vault that one of a file is by a rule; no other will be it.
+    /// - Parameter isOnly: Whether no other of the file that has none yet is at this path and was made at this time.
     /// - Throws: `locked`, `damaged`, `outOfMemory`.
-    func match(_ item: ImportedItem, at wanted: EntryPath, _ rule: Rule) throws(VaultError) -> Match? {
+    func match(
+        _ item: ImportedItem, at wanted: EntryPath, _ rule: Rule, isOnly: Bool
+    ) throws(VaultError) -> Match? {
         if let record = item.record {
-            guard rule == .same, let same = try place(of: record, at: wanted) else { return nil }
+            guard rule == .same, let same = try place(of: record, at: wanted, but: []) else { return nil }
             taken.insert(same)
             return Match(entry: same, difference: [])
         }
@@ -103,14 +109,20 @@ final class StoredItems {
             found = Array(there.entries[there.first...].filter { !taken.contains($0) }.prefix(StoredItems.most))
         }
         for entry in found {
-            guard let known = try self.content(of: entry) else { continue }
+            // A plain value has no versions but plain values.
+            guard rule == .same || item.item.kind == .value || !values.contains(entry),
+                let known = try self.content(of: entry)
+            else { continue }
             guard rule != .version || content.isVersion(of: known) else { continue }
-            guard rule != .renamed || content.isRenamed(known) else { continue }
+            guard rule != .renamed || isOnly && content.isRenamed(known) else { continue }
+            if rule == .renamed, try isAnotherMade(at: known.created, than: entry, found) { continue }
             var difference = ItemComparison.difference(of: content, from: known)
             guard rule.tellsDifference || difference.isEmpty else { continue }
-            if try !hasFiles(of: item, below: entry) { difference.append("attachments") }
+            let files = try self.files(of: item, below: entry)
+            if files == nil { difference.append("attachments") }
             guard rule.tellsDifference || difference.isEmpty else { continue }
             taken.insert(entry)
+            taken.formUnion(files ?? [])
             return Match(entry: entry, difference: difference)
         }
         return nil
@@ -145,15 +157,33 @@ final class StoredItems {
         return content
     }
 
-    private func hasFiles(of item: ImportedItem, below entry: EntryPath) throws(VaultError) -> Bool {
-        for file in item.attachments where try place(of: file, at: file.place(below: entry)) == nil { return false }
-        return true
+    /// Whether one of some other items of the vault was made at the same time.
+    private func isAnotherMade(
+        at created: Int64?, than entry: EntryPath, _ others: [EntryPath]
+    ) throws(VaultError) -> Bool {
+        for other in others where other != entry {
+            if let content = try content(of: other), content.created == created { return true }
+        }
+        return false
+    }
+
+    /// Where the vault has the large attachments of an item, each at a place of its own; nil where it has not all.
+    private func files(of item: ImportedItem, below entry: EntryPath) throws(VaultError) -> Set<EntryPath>? {
+        var places: Set<EntryPath> = []
+        for file in item.attachments {
+            let found = try place(of: file, at: file.place(below: entry), but: places)
+            guard let place = found else { return nil }
+            places.insert(place)
+        }
+        return places
     }
 
     /// Where the vault has a value at a place, with or without a number.
-    private func place(of file: ImportedItem.Attachment, at wanted: EntryPath) throws(VaultError) -> EntryPath? {
+    private func place(
+        of file: ImportedItem.Attachment, at wanted: EntryPath, but others: Set<EntryPath>
+    ) throws(VaultError) -> EntryPath? {
         for (place, size) in files[wanted] ?? []
-        where size == UInt64(file.content.count) && !taken.contains(place) {
+        where size == UInt64(file.content.count) && !taken.contains(place) && !others.contains(place) {
             if try isSame(file, place) { return place }
         }
         return nil
@@ -173,9 +203,15 @@ final class StoredItems {
 }
 
 extension ImportedItem.Attachment {
+    /// Bytes of an entry's name that are in the name of what is below it: so much that a file's name and a number have
+    /// room behind it, whichever number it is.
+    private static let longestFront = 700
+
     /// Where it is stored, for an item at a place.
     func place(below entry: EntryPath) -> EntryPath {
-        EntryPath(collection: entry.collection, name: ImportNumbers.name(entry.name, with: "/" + name))
+        var front = entry.name
+        while front.utf8.count > ImportedItem.Attachment.longestFront { front.unicodeScalars.removeLast() }
+        return EntryPath(collection: entry.collection, name: front + "/" + name)
     }
 
     /// Whether no record can hold it, so that it lies in a file of its own.

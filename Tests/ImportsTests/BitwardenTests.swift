@@ -180,33 +180,43 @@ import VaultHeader
         (0..<count).map { #"{"name":"f/\#($0)","value":"v\#($0)","type":0}"# }.joined(separator: ",")
     }
 
-    @Test func `what an entry cannot hold is a value of its own below it`() throws {
+    @Test func `notes that an entry cannot hold are a value of their own below it`() throws {
         let home = try ImportHome()
         let long = String(repeating: "n", count: ItemLimits.size)
-        let text =
-            #"{"items":[{"type":1,"name":"big","fields":[\#(fields(ItemLimits.fields + 1))],"notes":"\#(long)"}]}"#
+        let text = #"{"items":[{"type":1,"name":"big","reprompt":1,"login":{"password":"p"},"notes":"\#(long)"}]}"#
         let imported = try read(text)
-        #expect(
-            imported.notes.map(\.text) == [
-                "big (line 1, item 1): a field that an entry cannot hold, which is a value of its own below it",
-                "big (line 1, item 1): notes that an entry cannot hold, which are a value of their own below it",
-            ])
+        let notes = imported.notes.map(\.what)
+        #expect(notes.contains("notes that an entry cannot hold, which are a value of their own below it"))
+        #expect(notes.contains("values below an entry that its tags guard; they are given like any other"))
         let plan = try ImportPlan(imported, into: home.items)
         try plan.store(in: home.items)
         let names = try home.items.vault.records().map(\.name)
-        #expect(names.sorted() == ["big", "big/f_256.txt", "big/notes.txt"], "\(names)")
+        #expect(names.sorted() == ["big", "big/notes.txt"], "\(names)")
         // It is the same entry afterwards.
         #expect(try ImportPlan(read(text), into: home.items).additions == 0)
     }
 
-    @Test func `more than that ends the import, or is left out and named`() throws {
-        let text = #"{"items":[{"type":1,"name":"big","fields":[\#(fields(600))]},{"type":1,"name":"small"}]}"#
+    @Test func `a field for which there is no room ends the import, or is left out and named`() throws {
+        let text =
+            #"{"items":[{"type":1,"name":"big","login":{"username":"u","password":"p"},"fields":[\#(fields(600))]},"#
+            + #"{"type":1,"name":"small"}]}"#
         let error = #expect(throws: ImportError.self) { try read(text) }
         #expect(error?.entry == "big")
         let imported = try read(text, ImportOptions(skipsFaulty: true))
-        #expect(imported.items.map(\.name) == ["big", "small"])
-        let faults = imported.notes.filter { $0.kind == .leftOut }
-        #expect(!faults.isEmpty && faults.allSatisfy { $0.entry == "big" && $0.what.contains("at most 512 fields") })
+        #expect(imported.items.map(\.name) == ["big", "small"] && imported.items[0].text("password") == "p")
+        let faults = imported.notes.filter { $0.kind == .leftOut && $0.entry == "big" }.map(\.what)
+        let whole = "there is no room for the field \"f/254\": an entry has at most 256 fields and 1 MiB"
+        #expect(faults.count == 257 && faults.first == "a part that cannot be read: \(whole)", "\(faults)")
+        #expect(faults.last == "a part that cannot be read: this and what follows of the entry is not listed")
+    }
+
+    @Test func `a guard has room among the tags`() throws {
+        let names = (0..<70).map { #"{"id":"c\#($0)","name":"C\#($0)"}"# }.joined(separator: ",")
+        let ids = (0..<70).map { "\"c\($0)\"" }.joined(separator: ",")
+        let imported = try read(
+            #"{"collections":[\#(names)],"items":[{"type":1,"name":"a","reprompt":1,"collectionIds":[\#(ids)]}]}"#)
+        #expect(imported.items[0].item.tags.contains("ask-each-time") && imported.items[0].item.tags.count == 64)
+        #expect(imported.notes.contains { $0.what == "a tag that no entry can have" })
     }
 
     @Test func `JSON of no known program gets a message that lists what is read`() throws {

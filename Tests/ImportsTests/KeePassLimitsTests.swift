@@ -54,6 +54,48 @@ import VaultFormat
             read.notes.map(\.text) == ["t: what Holdfast wrote about it in the file, which cannot be read"])
     }
 
+    @Test func `notes of a group that an entry cannot hold are a value below its note`() throws {
+        let long = String(repeating: "n", count: ItemLimits.size)
+        let read = try KeePassSample.entries("<Group><Name>g</Name><Notes>\(long)</Notes></Group>")
+        #expect(read.items.map(\.name) == ["g/g"] && read.items[0].attachments.count == 1)
+        #expect(read.notes.map(\.entry) == ["g/g"])
+    }
+
+    @Test func `a file of ours that was replaced by a larger one keeps its name, and nothing else loses room`() throws {
+        let large = String(repeating: "QUFB", count: 400_000)
+        let read = try entry(
+            "field 3 file paper scan.pdf",
+            KeePassSample.string("Password", "p") + "<Binary><Key>scan.pdf</Key><Value>\(large)</Value></Binary>")
+        #expect(read.items[0].text("password") == "p")
+        let file = try #require(read.items[0].attachments.first)
+        #expect(file.name == "scan.pdf" && file.content.count == 1_200_000 && file.content.withBytes { $0[0] } == 0x41)
+    }
+
+    @Test func `an attachment that was added to a value of its own makes it an entry`() throws {
+        func binary(_ name: String) -> String {
+            "<Binary><Key>\(name)</Key><Value>\(String(repeating: "QUFB", count: 200_000))</Value></Binary>"
+        }
+        let read = try entry("record", binary("scan.pdf") + binary("second.bin"))
+        #expect(read.items[0].record == nil)
+        #expect(read.items[0].count(.file) + read.items[0].attachments.count == 2)
+        let damaged = "<Binary><Key>a</Key><Value>!</Value></Binary>"
+        let text =
+            "<KeePassFile><Root><Group><Entry>\(KeePassSample.string("Title", "t"))\(damaged)<CustomData><Item>"
+            + "<Key>holdfast.item</Key><Value>record</Value></Item></CustomData></Entry></Group></Root></KeePassFile>"
+        let skipped = try KeePassTree.read(export: secret(text), ImportOptions(skipsFaulty: true))
+        #expect(skipped.items.isEmpty && skipped.notes.map(\.entry) == ["t"])
+    }
+
+    @Test func `a damaged attachment of an earlier version is a fault of itself alone`() throws {
+        let history =
+            "<History><Entry>\(KeePassSample.string("Title", "t"))<Binary><Key>f</Key><Value>!</Value></Binary>"
+            + "<CustomData><Item><Key>holdfast.earlier</Key><Value>3 file x f</Value></Item></CustomData></Entry></History>"
+        let text =
+            "<KeePassFile><Root><Group><Entry>\(KeePassSample.string("Title", "t"))\(history)</Entry></Group></Root></KeePassFile>"
+        let read = try KeePassTree.read(export: secret(text), ImportOptions(skipsFaulty: true))
+        #expect(read.items.map(\.name) == ["t"] && read.notes.map(\.entry) == ["t"])
+    }
+
     @Test func `attachments of one name are taken in their order`() throws {
         let binaries = ["QQ==", "Qg==", "Qw=="].map { "<Binary><Key>k</Key><Value>\($0)</Value></Binary>" }.joined()
         let read = try entry("field 1 content x k\nfield 1 content y k\nfield 1 content z none", binaries)

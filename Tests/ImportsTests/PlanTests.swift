@@ -78,6 +78,10 @@ import VaultStorage
         #expect(try text(home, "mail", "username") == "lovelace")
         #expect(try home.items.item("mail").history.map(\.label) == ["username"])
         #expect(try run(file(("eve", "2"), ("lovelace", "1")), home) == ["same mail (2)", "same mail"])
+        // Which of two it is cannot be told, and neither can one with nothing else that is the same.
+        #expect(
+            try run(file(("b", "2"), ("a", "1")), home, updates: true) == ["add mail (3)", "add mail (4)"])
+        #expect(try run(file(("c", "5")), home, updates: true) == ["add mail (5)"])
     }
 
     @Test func `another version is told with what differs, and taken over with its values before as earlier ones`()

@@ -17,7 +17,7 @@ extension OnePasswordImport {
     ) throws(ImportError) {
         let title = try document.text(field["title"]) ?? ""
         let own = try title.isEmpty ? document.text(field["id"]) ?? "field" : title
-        let label = section.isEmpty ? own : "\(section): \(own)"
+        let label = item.label(own, in: section)
         guard let (kind, value) = field["value"]?.members.first else { return }
         switch kind {
         case "string", "phone", "menu", "gender", "creditCardType":

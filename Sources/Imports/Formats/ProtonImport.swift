@@ -152,7 +152,7 @@ package enum ProtonImport {
     ) throws(ImportError) {
         let name = try document.text(field["fieldName"]) ?? ""
         let (own, data) = (name.isEmpty ? "field" : name, field["data"])
-        let label = section.isEmpty ? own : "\(section): \(own)"
+        let label = item.label(own, in: section)
         let type = try document.text(field["type"])
         if let code = try document.string(data?["totpUri"]) {
             try item.addCode(label, code)

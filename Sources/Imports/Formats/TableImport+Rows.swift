@@ -97,7 +97,7 @@ extension TableImport {
         var fields: [(label: Range<Int>, value: Range<Int>)] = []
         var start = 0
         // With one more the rest is a fault.
-        while start < text.byteCount, fields.count <= ImportLimits.fields {
+        while start < text.byteCount, fields.count <= ItemLimits.fields {
             var (end, colon) = (start, Int?.none)
             while end < text.byteCount, text[end] != 10 {
                 let isColon = text[end] == UInt8(ascii: ":")

@@ -220,10 +220,11 @@ final class KeePassEntries {
 
     /// Adds attachments, as many as an entry can have: each reference to a file is a copy of it.
     private func add(_ binaries: [XMLNode], to item: ImportedItem) throws(ImportError) {
-        for binary in binaries.prefix(ImportLimits.fields) { try add(binary: binary, to: item) }
-        guard binaries.count > ImportLimits.fields else { return }
-        item.note(.leftOut, "\(binaries.count - ImportLimits.fields) attachments that are more than an entry can have")
-        for binary in binaries.dropFirst(ImportLimits.fields) { binary.markRead() }
+        let most = ItemLimits.fields + ImportLimits.attachments
+        for binary in binaries.prefix(most) { try add(binary: binary, to: item) }
+        guard binaries.count > most else { return }
+        item.note(.leftOut, "\(binaries.count - most) attachments that are more than an entry can have")
+        for binary in binaries.dropFirst(most) { binary.markRead() }
     }
 
     private func add(binary: XMLNode, to item: ImportedItem) throws(ImportError) {
@@ -286,7 +287,7 @@ final class KeePassEntries {
                 guard field.place == .file else {
                     return try item.add(kind, field.label, bytes: content, keepsEmpty: true)
                 }
-                try item.add(.file, field.label, KeePassLayout.fileValue(field, content))
+                try item.addFile(field.label, name: field.name.isEmpty ? field.key : field.name, content: content)
             }
         }
     }
@@ -391,7 +392,7 @@ extension KeePassEntries {
 extension Imported {
     /// Takes an item that has anything; of another one the notes alone.
     fileprivate mutating func append(ifFilled item: ImportedItem) throws(ImportError) {
-        guard item.item.fields.isEmpty, item.item.withNotes({ _ in true }) == nil else { return try append(item) }
+        guard item.isEmpty, item.faults.isEmpty else { return try append(item) }
         for (kind, what) in item.remarks { note(kind, what, entry: item.name, place: item.place) }
     }
 }

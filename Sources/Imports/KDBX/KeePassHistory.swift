@@ -36,7 +36,9 @@ extension KeePassEntries {
         if earlier.count > ItemLimits.history {
             item.note(.leftOut, "earlier values, the oldest of more than \(ItemLimits.history)")
         }
-        for one in earlier.suffix(ItemLimits.history) { try add(one, to: item) }
+        for one in earlier.suffix(ItemLimits.history) {
+            try item.part { () throws(ImportError) in try add(one, to: item) }
+        }
     }
 
     private static func isSame(_ value: XMLNode, _ other: XMLNode?) -> Bool {

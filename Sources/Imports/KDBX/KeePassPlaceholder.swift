@@ -9,6 +9,9 @@ enum KeePassPlaceholder {
     /// A part of an entry's address.
     enum AddressPart: CaseIterable {
         case withoutScheme, scheme, host, port, path, query, fragment, userInfo, user, password
+
+        /// Whether a password or a token may be in it, in an address that has one.
+        var mayHaveSecret: Bool { ![.scheme, .host, .port].contains(self) }
     }
 
     /// The same entry's value.

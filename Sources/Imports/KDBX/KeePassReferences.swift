@@ -154,15 +154,14 @@ final class KeePassReferences: @unchecked Sendable {  // one thread reads a file
         case .string(let name):
             let key = text.openText(name)
             guard let value = value(of: owner, key) else { return false }
-            way.isProtected = way.isProtected || key == "URL" && hasPassword(value)
+            way.isProtected = way.isProtected || key == "URL" && mayHaveSecret(value)
             return try append(value, key, of: owner, to: output, &way)
         case .part(let part):
             let address = SecretBufferBox(limit: KeePassReferences.longest)
             // An entry has an address; an empty one may not be written.
             guard let value = value(of: owner, "URL") else { return work <= KeePassReferences.mostWork }
             way.isProtected =
-                way.isProtected || part == .password || part == .userInfo
-                || part == .withoutScheme && hasPassword(value)
+                way.isProtected || part == .password || part == .userInfo || part.mayHaveSecret && mayHaveSecret(value)
             guard try append(value, "URL", of: owner, to: address, &way) else { return false }
             return try address.withBytes { address throws(ImportError) in
                 let range = KeePassPlaceholder.part(part, of: address)
@@ -185,7 +184,7 @@ final class KeePassReferences: @unchecked Sendable {  // one thread reads a file
     ) throws(ImportError) -> Bool {
         // An entry has all of them; an empty one may not be written.
         guard let value = value(of: entry, field.key) else { return work <= KeePassReferences.mostWork }
-        way.isProtected = way.isProtected || field == .address && hasPassword(value)
+        way.isProtected = way.isProtected || field == .address && mayHaveSecret(value)
         return try append(value, field.key, of: entry, to: output, &way)
     }
 
@@ -199,9 +198,12 @@ final class KeePassReferences: @unchecked Sendable {  // one thread reads a file
         return try expand(value, of: entry, into: output, &way)
     }
 
-    /// Whether it is an address with a password in it.
-    private func hasPassword(_ value: XMLNode) -> Bool {
-        value.text?.withBytes { KeePassPlaceholder.part(.password, of: $0) != nil } ?? false
+    /// Whether an address has a place for a password or a token: before an `@`, or behind `?` or `#`. Which part it is
+    /// does not count: programs read addresses in many ways.
+    private func mayHaveSecret(_ value: XMLNode) -> Bool {
+        value.text?.withBytes { text in
+            (0..<text.byteCount).contains { "@?#".utf8.contains(text[$0]) }
+        } ?? false
     }
 
     /// The value of the first string with a key; nil where there is none, or beyond the limit.

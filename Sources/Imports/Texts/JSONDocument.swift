@@ -83,8 +83,8 @@ package struct JSONDocument: ~Copyable {
     func addUnread(in node: JSONNode, to item: ImportedItem, except meaningless: Set<String>) throws(ImportError) {
         var found: [(String, JSONNode)] = []
         visitUnread(in: node, except: meaningless) { path, node in
-            // With one more the rest is a fault.
-            if found.count <= ImportLimits.fields { found.append((path, node)) }
+            // With one more there is no room, which is said.
+            if found.count <= ItemLimits.fields { found.append((path, node)) }
         }
         for (path, node) in found {
             switch node.value {
