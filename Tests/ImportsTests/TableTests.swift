@@ -129,6 +129,43 @@ import VaultFormat
         #expect(!imported.notes[0].text.contains("hunter2"))
     }
 
+    @Test func `what was lost with a row is listed by its lines, and no title is made of it`() throws {
+        let text = "name,url,username,password\nA,,\"u,hunter2\nB,,u,\"hunter3\nhunter4,,x,y\n\"\nC,,,p\n"
+        let error = #expect(throws: ImportError.self) { try read(text) }
+        #expect(error?.place == "lines 2 to 5" && error?.entry != nil)
+        let imported = try read(text, skips: true)
+        #expect(imported.items.map(\.name) == ["C"] && imported.notes.map(\.place) == ["lines 2 to 5"])
+        #expect(!imported.notes[0].text.contains("hunter"))
+        let open = try read("name,url,username,password\nA,,\"u,hunter2\nB,,,p\n", skips: true)
+        #expect(open.items.map(\.name) == ["B"] && open.notes.map(\.place) == ["line 2"])
+    }
+
+    @Test func `semicolons and tabs are found from the columns`() throws {
+        for separator in [";", "\t"] {
+            func file(_ rows: [String]...) -> String { rows.map { $0.joined(separator: separator) + "\n" }.joined() }
+            let known = try read(
+                file(["\"name\"", "url", "username", "password"], ["A", "https://a,b", "u", "\"p;\tq\""]))
+            #expect(
+                known.items.map(\.name) == ["A"] && known.lost(["https://a,b", "p;\tq"]) == [] && known.notes.isEmpty)
+            let own = file(["Login", "Key", "Site, or what it is"], ["u", "p", "A"])
+            let columns: [String: TableImport.Role] = [
+                "login": .username, "Key": .password, "site, or what it is": .title,
+            ]
+            let mapped = try TableImport.read(secret(own), ImportOptions(columns: columns))
+            #expect(mapped.items.map(\.name) == ["A"] && mapped.items[0].text("password") == "p")
+            let seen = separator == ";" ? ", with semicolons between them" : ", with tabs between them"
+            let unknown = #expect(throws: ImportError.self) { try read(own) }
+            #expect(
+                unknown?.kind == .unknownColumns && unknown?.what.contains("these columns\(seen); known are") ?? false)
+            let missing = #expect(throws: ImportError.self) {
+                try TableImport.read(secret(own), ImportOptions(columns: ["pw": .password]))
+            }
+            #expect(missing?.what == "there is no column \"pw\"; their number is 3\(seen)")
+        }
+        let one = #expect(throws: ImportError.self) { try read("a|b\nx|y\n") }
+        #expect(one?.what.contains("no comma, semicolon or tab is between columns") ?? false)
+    }
+
     @Test func `columns of no known program get a message that lists what is read`() throws {
         let error = #expect(throws: ImportError.self) { try read("service,login,pw\na,b,c\n") }
         #expect(error?.kind == .unknownColumns && error?.what.contains("Firefox, Chrome") ?? false)

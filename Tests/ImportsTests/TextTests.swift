@@ -89,6 +89,12 @@ import Testing
         #expect(table.rows.count == 3 && cell == "x,\"y\"\nz" && table.lines == [1, 2, 4])
     }
 
+    /// LastPass' tables came with such ends where a browser saved them.
+    @Test func `a line may end with more than one carriage return`() throws {
+        #expect(
+            try cells(Array("a,b\r\r\n1,\"2\"\r\r\n3,4\r\r\n".utf8)).cells == [["a", "b"], ["1", "2"], ["3", "4"]])
+    }
+
     @Test(arguments: ["a,b\n1\nx,y", "a,b\n1,2,3\nx,y", "a,b\n\"x\"y,2\nx,y", "a,b\nx\"y,2\nx,y", "a,b\n1\r2,3\nx,y"])
     func `what is wrong with a row of a table is a fault of that row`(_ text: String) throws {
         let table = try DelimitedText(secret("\u{FEFF}\n \n" + text + "\n\t\r\n"))
@@ -96,9 +102,96 @@ import Testing
         #expect(Array(table.faults.keys) == [1] && table.rows.count == 3 && table.lines == [3, 4, 5] && last == "y")
     }
 
-    @Test(arguments: ["", "\n \n", "a\n\"x", "a\"b\n1", "a\rb"])
+    @Test(arguments: ["", "\n \n", "\"a\nx", "a\"b\n1", "a\rb"])
     func `what is no table is refused`(_ text: String) throws {
         #expect(throws: ImportError.self) { _ = try DelimitedText(secret(text)) }
+    }
+
+    /// The texts of all cells of rows without a fault, and the places of those with one.
+    private func cells(_ bytes: [UInt8]) throws -> (cells: [[String]], faults: [String]) {
+        let table = try DelimitedText(secret(bytes))
+        var (cells, faults): ([[String]], [String]) = ([], [])
+        for (index, row) in table.rows.enumerated() {
+            if let fault = table.faults[index] {
+                faults.append("\(table.place(index)): \(fault.what)")
+            } else {
+                var texts: [String] = []
+                for cell in row { texts.append(try table.text(cell)) }
+                cells.append(texts)
+            }
+        }
+        return (cells, faults)
+    }
+
+    @Test(arguments: [true, false])
+    func `a table in UTF-16 is read, half of a character is a fault of its row`(_ isBigEndian: Bool) throws {
+        func wide(_ units: [UInt16]) -> [UInt8] {
+            units.flatMap { unit in
+                let bytes = [UInt8(unit >> 8), UInt8(unit & 255)]
+                return isBigEndian ? bytes : bytes.reversed()
+            }
+        }
+        let text = "\u{FEFF}a,b\r\n\u{E9}\u{20AC},\"\u{1F600}\n\"\"\"\r\n"
+        let (read, faults) = try cells(wide(Array(text.utf16)))
+        #expect(read == [["a", "b"], ["\u{E9}\u{20AC}", "\u{1F600}\n\""]] && faults == [])
+        let halves = Array("x,".utf16) + [0xD83D] + Array("\n1,2\n3,4".utf16)
+        let odd = try cells(wide(Array(text.utf16) + halves) + [0])
+        #expect(odd.cells.last == ["1", "2"] && odd.faults.map { String($0.prefix(7)) } == ["line 4:", "line 6:"])
+        #expect(odd.faults.allSatisfy { $0.hasSuffix("a row has bytes that are not UTF-16") })
+    }
+
+    @Test func `bytes that are not UTF-8 are a fault of their row, and Windows' encoding is named`() throws {
+        let file = Array("a,b\n1,M".utf8) + [0xFC] + Array("ller\n\"x\ny\",".utf8) + [0xDF] + Array("\n3,4\n".utf8)
+        let windows = try cells(file)
+        #expect(windows.cells == [["a", "b"], ["3", "4"]])
+        let what = "a row has bytes that are not UTF-8"
+        let advice = "; the file looks like Windows-1252 (ANSI): save it as UTF-8"
+        #expect(windows.faults == ["line 2: \(what)\(advice)", "lines 3 to 4: \(what)\(advice)"])
+        let mixed = try cells(file + Array("\u{E9},5".utf8))
+        #expect(mixed.faults == ["line 2: \(what)", "lines 3 to 4: \(what)"] && mixed.cells.last == ["\u{E9}", "5"])
+    }
+
+    /// Lines that may be a part of another row are lost, and said.
+    @Test(arguments: [
+        // A quote that does not end: the next lines are rows, if all of them are.
+        ("1,\"2\n3,4\n\n5,6\n", [["3", "4"], ["5", "6"]], ["line 2: a quoted cell does not end"]),
+        ("\"x\ny\",\"2\n3,4", [["3", "4"]], ["lines 2 to 3: a quoted cell does not end"]),
+        ("1,\"note\nhunter2,x\nend\n", [], ["lines 2 to 4: a quoted cell does not end"]),
+        // One that another row ends: that row is lost too, and no line inside of its own cells is a row.
+        ("1,\"2\n3,\"4\"\n5,6", [["5", "6"]], ["lines 2 to 3: something stands behind a closing quote, or"]),
+        (
+            "1,\"2\n3,\"note\nhunter2,x\nend\"\n5,6", [["5", "6"]],
+            ["lines 2 to 5: something stands behind a closing quote, or"]
+        ),
+        (
+            "\"1,2\n3,\"\nhunter2,x\n\"\n\"5\",6\n7,8", [["7", "8"]],
+            ["lines 2 to 6: a row has"]
+        ),
+        // Two of them.
+        (
+            "1,\"2\n3,4\n5,\"6\n7,8", [["7", "8"]],
+            ["lines 2 to 4: something stands behind a closing quote, or"]
+        ),
+    ])
+    func `a quote that is not closed loses its row`(_ text: String, _ rows: [[String]], _ faults: [String]) throws {
+        let read = try cells(Array("a,b\n\(text)".utf8))
+        #expect(read.cells == [["a", "b"]] + rows)
+        #expect(
+            read.faults.count == faults.count && zip(read.faults, faults).allSatisfy { $0.hasPrefix($1) },
+            "\(read.faults)")
+    }
+
+    @Test func `the separator is the one with which the columns are known`() throws {
+        for (text, separator) in [("a;b\tc,d\n", DelimitedText.Separator.semicolon), ("a\tb;c\n", .tab)] {
+            let table = try DelimitedText(secret(text)) { $0.last == (separator == .tab ? "b;c" : "b\tc,d") }
+            #expect(table.separator == separator && table.rows[0].count == 2)
+        }
+        // With no columns that are known, it is the one of the most.
+        for (text, separator) in [
+            ("\"a\";\"b\"\n", DelimitedText.Separator.semicolon), ("a,b\tc\td", .tab), ("a,b;c", .comma), ("a", .comma),
+        ] {
+            #expect(try DelimitedText(secret(text)).separator == separator)
+        }
     }
 
     private func gzip(_ bytes: [UInt8]) throws -> [UInt8] {

@@ -50,17 +50,17 @@ package enum TableImport {
     package static func read(
         _ bytes: consuming SecretBytes, _ options: ImportOptions = ImportOptions()
     ) throws(ImportError) -> Imported {
-        let table = try DelimitedText(bytes)
+        let table = try DelimitedText(bytes) { Columns.isKnown($0, options.columns) }
         var titles: [String] = []
         for cell in table.rows[0] { titles.append(try table.text(cell)) }
         var result = Imported(options)
-        let columns = try Columns(titles, options.columns)
+        let columns = try Columns(titles, options.columns, table.separator)
         for column in columns.unmapped { result.note(.leftOut, column, place: "line 1") }
         var seen = Seen()
         for index in table.rows.indices.dropFirst() {
-            let place = "line \(table.lines[index])"
+            let place = table.place(index)
             do throws(ImportError) {
-                if let fault = table.faults[index] { throw .malformed(place, fault) }
+                if let fault = table.faults[index] { throw .malformed(place, fault.what) }
                 try read(table, index, columns, place, &seen, into: &result)
             } catch {
                 // In a row with a fault, the title's place may have anything, such as a password.
@@ -105,7 +105,26 @@ package enum TableImport {
         /// Roles that one column at most can have, because an item has one of each.
         private static let single: Set<Role> = [.title, .group, .created, .modified, .kind]
 
-        init(_ titles: [String], _ mapping: [String: Role]) throws(ImportError) {
+        /// Whether a table with these titles can be read.
+        static func isKnown(_ titles: [String], _ mapping: [String: Role]) -> Bool {
+            let names = titles.map { $0.lowercased() }
+            guard mapping.isEmpty else { return mapping.keys.allSatisfy { names.contains($0.lowercased()) } }
+            return Program.writing(names) != nil
+        }
+
+        /// What was seen between the columns, for the message about those that are not known.
+        private static func seen(_ count: Int, _ separator: DelimitedText.Separator) -> String {
+            guard count > 1 else { return ", and no comma, semicolon or tab is between columns" }
+            return switch separator {
+            case .comma: ""
+            case .semicolon: ", with semicolons between them"
+            case .tab: ", with tabs between them"
+            }
+        }
+
+        init(
+            _ titles: [String], _ mapping: [String: Role], _ separator: DelimitedText.Separator
+        ) throws(ImportError) {
             self.titles = titles
             let names = titles.map { $0.lowercased() }
             guard mapping.isEmpty else {
@@ -118,7 +137,7 @@ package enum TableImport {
                 for name in mapping.keys.sorted() where !names.contains(name.lowercased()) {
                     let there =
                         known == nil
-                        ? "their number is \(titles.count)"
+                        ? "their number is \(titles.count)\(Columns.seen(titles.count, separator))"
                         : "there are " + titles.prefix(32).map { String($0.prefix(64)) }.joined(separator: ", ")
                     throw ImportError(
                         .unknownColumns, "line 1", "there is no column \"\(name.prefix(64))\"; \(there)")
@@ -136,7 +155,8 @@ package enum TableImport {
             guard let program = Program.writing(names) else {
                 throw ImportError(
                     .unknownColumns, "line 1",
-                    "no program that is known writes a table with these columns; known are \(Program.names)")
+                    "no program that is known writes a table with these columns"
+                        + "\(Columns.seen(titles.count, separator)); known are \(Program.names)")
             }
             self.program = program
             var taken: Set<Role> = []
