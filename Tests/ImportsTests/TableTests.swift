@@ -166,6 +166,41 @@ import VaultFormat
         #expect(one?.what.contains("no comma, semicolon or tab is between columns") ?? false)
     }
 
+    @Test func `cards and identities of Proton Pass have their content, as in its JSON`() throws {
+        func table(_ type: String, _ note: String) throws -> Imported {
+            let cell = note.split(separator: "\"", omittingEmptySubsequences: false).joined(separator: "\"\"")
+            return try self.read(
+                "type,name,url,email,username,password,note,totp,createTime,modifyTime,vault\n"
+                    + "\(type),N,,,,,\"\(cell)\",,1700000000,1700000001,V\n")
+        }
+        let card = #"""
+            {"cardholderName":"M001Z","cardType":1,"number":"M002Z","verificationNumber":"M003Z","expirationDate":"2031-03",
+            "pin":"M004Z","note":"M005Z\nof it"}
+            """#
+        let read = try table("creditCard", card)
+        #expect(read.lost(card.markers) == [] && read.notes.isEmpty && read.items[0].item.kind == .card)
+        #expect(read.items[0].notes == "M005Z\nof it" && read.items[0].text("expires") == "2031-03")
+        #expect(read.items[0].kind("number") == .secret && read.items[0].kind("PIN") == .secret)
+        let identity = #"""
+            {"fullName":"M001Z","email":"M002Z","birthdate":"M003Z","socialSecurityNumber":"M004Z","extraPersonalDetails":[],
+            "extraSections":[{"sectionName":"S","sectionFields":[{"fieldName":"M005Z","type":"hidden","data":{"content":"M006Z"}}]}],
+            "size":7,"note":""}
+            """#
+        let person = try table("identity", identity)
+        #expect(person.lost(identity.markers) == [] && person.items[0].item.kind == .identity)
+        #expect(person.notes.map(\.what) == ["the member size"] && person.items[0].kind("S: M005Z") == .secret)
+        #expect(person.items[0].kind("social security number") == .secret && person.items[0].kind("full name") == .text)
+        // What is none stays a note.
+        for (type, note) in [("creditCard", "{\"number\": "), ("identity", "[1]"), ("login", card), ("note", card)] {
+            let plain = try table(type, note)
+            #expect(plain.items[0].notes == note && plain.notes.isEmpty && plain.items[0].item.fields.isEmpty)
+        }
+        let addresses = try self.read(
+            "type,name,url,email,username,password,note,totp,createTime,modifyTime,vault\n"
+                + "login,P,\"https://a, https://b\",,,,,,,,V\n")
+        #expect(addresses.items[0].count(.url) == 2)
+    }
+
     @Test func `columns of no known program get a message that lists what is read`() throws {
         let error = #expect(throws: ImportError.self) { try read("service,login,pw\na,b,c\n") }
         #expect(error?.kind == .unknownColumns && error?.what.contains("Firefox, Chrome") ?? false)

@@ -112,7 +112,8 @@ package enum ProtonImport {
     ]
 
     private static func readContent(
-        _ content: JSONNode, _ type: String, _ document: borrowing JSONDocument, _ item: ImportedItem
+        _ content: JSONNode, _ type: String, _ document: borrowing JSONDocument, _ item: ImportedItem,
+        notes: String? = nil
     ) throws(ImportError) {
         for url in content["urls"]?.elements ?? [] {
             if let value = try document.string(url) { try item.add(.url, "website", value) }
@@ -127,7 +128,9 @@ package enum ProtonImport {
         }
         let isRead: Set = ["urls", "totpUri", "passkeys", "privateKey", "publicKey"]
         for (key, value) in content.members where !isRead.contains(key) {
-            if key == "sections" || key == "extraSections" {
+            if key == notes, let text = try document.string(value) {
+                try item.addNotes(text)
+            } else if key == "sections" || key == "extraSections" {
                 try readSections(value, document, item)
             } else if key.hasPrefix("extra") {
                 for field in value.elements ?? [] { try readField(field, document, item) }
@@ -164,6 +167,37 @@ package enum ProtonImport {
             try item.add(type == "text" ? .text : .secret, label, value, keepsEmpty: !name.isEmpty)
         } else {
             item.note(.leftOut, "the field \"\(name.prefix(64))\", which has no value that is known")
+        }
+    }
+
+    /// Whether the table that Proton Pass writes has the content of such an entry in JSON, in place of its notes.
+    ///
+    /// Source: github.com/ProtonMail/WebClients, `packages/pass/lib/export/csv.ts`.
+    static func hasContentInTable(_ type: String) -> Bool { ["creditCard", "identity"].contains(type) }
+
+    /// Adds the content of an entry that is in the place of its notes; what is no JSON is its notes.
+    /// - Parameter other: What the table takes, which is still there.
+    static func addContent(
+        _ text: consuming SecretBytes, of type: String, beside other: Int, to item: ImportedItem
+    ) throws(ImportError) {
+        switch try object(memory(text.copy()), beside: other) {
+        case .some(let document):
+            try readContent(document.root, type, document, item, notes: "note")
+            document.noteUnread(in: document.root, of: item, except: ["cardType"])
+        case .none: try item.addNotes(text)
+        }
+    }
+
+    private static func object(
+        _ text: consuming SecretBytes, beside other: Int
+    ) throws(ImportError) -> JSONDocument? {
+        do throws(ImportError) {
+            let document = try JSONDocument(text, beside: other)
+            guard case .object = document.root.value else { return nil }
+            return document
+        } catch {
+            guard error.kind == .malformed || error.kind == .tooLarge else { throw error }
+            return nil
         }
     }
 

@@ -79,7 +79,7 @@ extension TableImport.Program {
     private static let lastPass = TableImport.Program(
         name: "LastPass", required: ["url", "username", "password", "extra", "name", "grouping"],
         columns: [
-            "url": .url, "username": .username, "password": .password, "totp": .code, "extra": .notes,
+            "url": .url, "username": .username, "password": .password, "totp": .code, "extra": .typedNotes,
             "name": .title, "grouping": .group, "fav": .favourite,
         ], separator: "\\", noteAddress: "http://sn")
 
@@ -94,8 +94,8 @@ extension TableImport.Program {
         name: "Proton Pass", required: ["type", "name", "url", "username", "password", "note", "totp", "vault"],
         columns: [
             "type": .kind, "name": .title, "url": .addresses, "email": .text("email"), "username": .username,
-            "password": .password, "note": .notes, "totp": .code, "createtime": .created, "modifytime": .modified,
-            "vault": .group,
+            "password": .password, "note": .notesOrContent, "totp": .code, "createtime": .created,
+            "modifytime": .modified, "vault": .group,
         ])
 
     private static let nordPass = TableImport.Program(

@@ -21,7 +21,8 @@ extension TableImport {
         var address = try text(.url)
         if address == nil { address = try text(.addresses) }
         let isNote = address != nil && address == program?.noteAddress
-        if isNote { kind = .note }
+        let typed = try isNote ? typedNote(table, row, columns) : nil
+        if isNote { kind = typed?.kind ?? .note }
         var groups: [String] = []
         if let group = try text(.group) { groups = [group] }
         if let all = try text(.groups) { groups += all.pieces { $0 == "," } }
@@ -46,13 +47,26 @@ extension TableImport {
             guard let role, !row[column].range.isEmpty else { continue }
             if columns.unknown.contains(column) { seen.columns.insert(column) }
             if isNote, role == .url { continue }
-            try add(table, row[column], role, columns.titles[column], to: item)
+            if role == .typedNotes, let typed {
+                try table.withValue(row[column]) { text throws(ImportError) in try typed.add(text, to: item) }
+            } else if role == .notesOrContent, let word, ProtonImport.hasContentInTable(word) {
+                try ProtonImport.addContent(table.value(row[column]), of: word, beside: table.size, to: item)
+            } else {
+                try add(table, row[column], role, columns.titles[column], to: item)
+            }
         }
         try item.addExpiry(month: text(.expiryMonth), year: text(.expiryYear))
         let modified = try text(.modified).map { ($0, time($0)) }
         if let modified, modified.1 == nil { try item.add(.text, "modified", text: modified.0) }
         item.finish(modified: modified?.1)
         try result.append(item)
+    }
+
+    private static func typedNote(
+        _ table: borrowing DelimitedText, _ row: [DelimitedText.Cell], _ columns: Columns
+    ) throws(ImportError) -> LastPassNote? {
+        guard let column = columns.place(.typedNotes) else { return nil }
+        return try table.withValue(row[column]) { LastPassNote($0) }
     }
 
     private static func add(
@@ -67,7 +81,7 @@ extension TableImport {
         case .password: try add(.secret, "password")
         case .url: try add(.url, "website")
         case .addresses: for address in addresses(try table.text(cell)) { try item.add(.url, "website", text: address) }
-        case .notes: try item.addNotes(try table.value(cell))
+        case .notes, .typedNotes, .notesOrContent: try item.addNotes(try table.value(cell))
         case .fields:
             try table.withValue(cell) { value throws(ImportError) in try addFields(value, to: item) }
         case .code: try item.addCode("code", try table.value(cell))
@@ -123,10 +137,11 @@ extension TableImport {
     /// Addresses with commas between. An address may have commas itself: the next one begins with its scheme then.
     private static func addresses(_ text: String) -> [String] {
         if text.hasPrefix("["), let list = jsonList(text) { return list }
-        let parts = text.split(separator: ",", maxSplits: 999, omittingEmptySubsequences: false).map(String.init)
+        let parts = text.split(separator: ",", maxSplits: 999, omittingEmptySubsequences: false)
         let isPlain = !text.utf8.contains(UInt8(ascii: "/"))
         var all: [String] = []
         for part in parts {
+            let part = String(part.drop { $0 == " " })
             if all.isEmpty || isPlain || hasScheme(part) {
                 all.append(part)
             } else {

@@ -13,6 +13,10 @@ package enum TableImport {
         case addresses
         /// Lines `name: value`, each a field.
         case fields
+        /// Notes, which may have a type and lines of fields (``LastPassNote``).
+        case typedNotes
+        /// Notes, in place of which a card and an identity have JSON (``ProtonImport``).
+        case notesOrContent
         /// What the program calls an item, such as `note`.
         case kind
         /// `1` where Bitwarden asks for its password once more.
