@@ -103,6 +103,7 @@ private func folder(_ arguments: Arguments) throws(CommandError) -> String {
 private func read(_ arguments: Arguments) throws(CommandError) -> (Imported, isPlainFile: Bool) {
     let path = arguments[place: 0]
     let named = arguments[Options.format].flatMap(ImportFormat.init)
+    if let named { try checkOptions(arguments, of: named) }
     if let named, named.isOfProgram {
         guard arguments.places.isEmpty else { throw .usage("\(named.rawValue) is no file; leave FILE out") }
         return (try KeyringStore.read(), false)
@@ -110,26 +111,26 @@ private func read(_ arguments: Arguments) throws(CommandError) -> (Imported, isP
     guard !arguments.places.isEmpty else {
         throw .usage("FILE is missing; it may be left out with --format \(ImportFormat.keyring.rawValue) only")
     }
-    var status = stat()
-    guard unsafe stat(path, &status) == 0 else {
-        throw CommandError(.notFound, code: .noFile, "\(Escaping.name(path)): \(SystemError.last)")
-    }
-    if status.st_mode & S_IFMT == S_IFDIR {
+    guard try !ImportedFile.isFolder(path) else {
         guard named ?? .pass == .pass else { throw .usage("\(Escaping.name(path)) is a folder; only pass has one") }
+        try checkOptions(arguments, of: .pass)
         return (try PassStore.read(path, ImportOptions(skipsFaulty: arguments[Options.skipFaulty])), false)
     }
     let bytes = try ImportedFile.readBulk(path, limit: ImportLimits.file)
+    guard bytes.count > 0 else { throw CommandError(ImportError.malformed("", "the file is empty")) }
     guard let format = named ?? bytes.withBytes(ImportFormat.detected), format != .pass else {
         throw .usage("what kind of file this is was not found out; name it with --format")
     }
+    try checkOptions(arguments, of: format)
+    let keyFile: SecretBytes? = try keyFile(arguments)
     guard format.mayHavePassword else {
-        do throws(ImportError) { return (try read(format, bytes, nil, arguments), true) } catch {
+        do throws(ImportError) { return (try read(format, bytes, nil, keyFile, arguments), true) } catch {
             throw CommandError(error)
         }
     }
     if format != .kdbx || arguments[Options.withoutPassword] {
         do throws(ImportError) {
-            return (try read(format, copy(bytes), nil, arguments), format != .kdbx)
+            return (try read(format, copy(bytes), nil, keyFile, arguments), format != .kdbx)
         } catch {
             guard error.kind == .passwordNeeded else { throw CommandError(error) }
         }
@@ -141,19 +142,33 @@ private func read(_ arguments: Arguments) throws(CommandError) -> (Imported, isP
         defer {
             if isShown { try? Output.write("\r\u{1B}[K", to: STDERR_FILENO) }
         }
-        return (try read(format, bytes, password, arguments), false)
+        return (try read(format, bytes, password, keyFile, arguments), false)
     } catch { throw CommandError(error) }
 }
 
-private func read(
-    _ format: ImportFormat, _ bytes: consuming SecretBytes, _ password: borrowing SecretBytes?, _ arguments: Arguments
-) throws(ImportError) -> Imported {
-    var keyFile: SecretBytes?
-    if format == .kdbx, let path = arguments[Options.keyFile] {
-        do throws(CommandError) { keyFile = try ImportedFile.read(path, limit: ImportLimits.keyFile) } catch {
-            throw ImportError(.unexpected, "key file", error.what)
-        }
+/// An option that another format has would do nothing, and nobody would know.
+private func checkOptions(_ arguments: Arguments, of format: ImportFormat) throws(CommandError) {
+    let hasKeyFile = arguments[Options.keyFile] != nil
+    for (isGiven, option, right) in [
+        (hasKeyFile, "--key-file", ImportFormat.kdbx), (arguments[Options.withoutPassword], "--no-password", .kdbx),
+        (!arguments[Options.column].isEmpty, "--column", .csv),
+    ] where isGiven && format != right {
+        throw .usage("\(option) works with the format \(right.rawValue) only, and this is \(format.rawValue)")
     }
+    if arguments[Options.withoutPassword], !hasKeyFile {
+        throw .usage("--no-password is for a database that has only a key file; name that with --key-file FILE")
+    }
+}
+
+private func keyFile(_ arguments: Arguments) throws(CommandError) -> SecretBytes? {
+    guard let path = arguments[Options.keyFile] else { return nil }
+    return try ImportedFile.read(path, limit: ImportLimits.keyFile)
+}
+
+private func read(
+    _ format: ImportFormat, _ bytes: consuming SecretBytes, _ password: borrowing SecretBytes?,
+    _ keyFile: borrowing SecretBytes?, _ arguments: Arguments
+) throws(ImportError) -> Imported {
     let options = ImportOptions(columns: try columns(arguments), skipsFaulty: arguments[Options.skipFaulty])
     return try format.read(bytes, password: password, keyFile: keyFile, options)
 }
@@ -188,7 +203,18 @@ enum ImportedFile {
         return try read(path, limit: limit)
     }
 
+    /// - Throws: `noFile` where nothing is.
+    @discardableResult
+    static func isFolder(_ path: String) throws(CommandError) -> Bool {
+        var status = stat()
+        guard unsafe stat(path, &status) == 0 else {
+            throw CommandError(.notFound, code: .noFile, "\(Escaping.name(path)): \(SystemError.last)")
+        }
+        return status.st_mode & S_IFMT == S_IFDIR
+    }
+
     static func read(_ path: String, limit: Int) throws(CommandError) -> SecretBytes {
+        try isFolder(path)
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard file >= 0 else { throw .failure(.input, "\(Escaping.name(path)): \(SystemError.last)") }
         defer { close(file) }
