@@ -1,10 +1,13 @@
 """The scenarios of the desktop app, each against real vaults. Run by scripts/desktop-test."""
 
+import base64
 import ctypes
+import hmac
 import json
 import os
 import pathlib
 import re
+import struct
 import subprocess
 import sys
 import time
@@ -693,6 +696,133 @@ def import_file(app, path):
     app.focus()
     app.keys("ctrl+i")
     choose(app, path)
+
+
+def pictures():
+    """QR codes of one-time codes: of a picture that was copied, opened or dropped. A picture without one stays a file."""
+    before = state.pop("app", None)
+    if before:
+        before.end()
+    made = Device(os.environ["HOLDFAST_COMMAND"], SCRATCH / "pictures", PASSCODE)
+    made.run("add", "Mail", "-u", "ada", "--secret-fd=0", given="purple hammer")
+    made.end()
+    keys = {name: base64.b32encode(name.encode().ljust(20, b"!")).decode() for name in ["copied", "opened", "dropped"]}
+    codes = {name: qr_code(name, f"otpauth://totp/Shop:{name}?secret={key}&issuer=Shop") for name, key in keys.items()}
+    app = state["app"] = App(PROGRAM, SCRATCH / "pictures" / "home")
+    app.focus()
+    app.typed(PASSCODE)
+    app.keys("Return")
+    opened(app)
+    show(app, "Mail")
+    app.press("Copy password")
+    until(lambda: clipboard() == "purple hammer", "the password is on the clipboard")
+    app.press("Back")
+    import_clipboard(app, "No image is on the clipboard.")
+    import_copied(app, codes["copied"], "Import These Items?")
+    app.find("Shop/copied")
+    app.shot("73-qr-plan-light")
+    import_one(app)
+    shows_code(app, "copied", keys["copied"])
+    app.shot("74-qr-item-light")
+    app.press("Back")
+    import_file(app, codes["opened"])
+    app.find("Shop/opened")
+    import_one(app)
+    source = DragSource(codes["dropped"])
+    source.drop(app, lambda: app.all("Import These Items?"), "a picture that was dropped is read")
+    import_one(app)
+    for name in ["opened", "dropped"]:
+        shows_code(app, name, keys[name])
+        app.press("Back")
+    show(app, "Mail")
+    app.find("Show password", "push button")
+    source.drop(app, lambda: app.all("Look at file", "push button"), "a picture that was dropped on an item is attached")
+    app.press("Back")
+    source.end()
+    other = qr_code("other", "https://shop.example")
+    blank = SCRATCH / "blank.png"
+    subprocess.run(["convert", "-size", "200x200", "xc:white", str(blank)], check=True)
+    import_copied(app, blank, "Nothing Was Imported")
+    app.find("There is no QR code in the image.")
+    app.press("Close")
+    import_copied(app, other, "Import These Items?")
+    app.find(part="1 thing is left out or changed")
+    check(not app.all("Import", "push button"), "a code of something else is no item")
+    app.press("Close")
+    source = DragSource(blank)
+    source.drop(app, lambda: app.all("Add a File", "label"), "a picture without a code is to be stored")
+    app.press("Cancel")
+    source.end()
+    app.end()
+    app = state["app"] = App(PROGRAM, SCRATCH / "pictures" / "home", {"ADW_DEBUG_COLOR_SCHEME": "prefer-dark"})
+    app.focus()
+    app.typed(PASSCODE)
+    app.keys("Return")
+    opened(app)
+    row(app, "Mail")
+    import_copied(app, codes["copied"], "Import These Items?")
+    app.find(part="1 is there already")
+    app.shot("73-qr-plan-dark")
+    app.keys("ctrl+l")
+    app.find("Holdfast is locked")
+    check("copied" not in app.said(), "no plan is there while locked")
+    app.end()
+    del state["app"]
+    resume(before)
+
+
+def import_one(app):
+    """Goes from a plan of one item to its end, and back to the list."""
+    app.press("Import")
+    app.find(part="1 item was stored.")
+    app.press("Close")
+    app.gone(part="1 item was stored.")
+
+
+def qr_code(name, text):
+    """A picture with a QR code."""
+    path = SCRATCH / f"{name}.png"
+    subprocess.run(["qrencode", "--size=4", "--output", str(path), text], check=True)
+    return path
+
+
+def import_clipboard(app, said):
+    """Has the app import what is on the clipboard, until it says so."""
+    for title in ["Import These Items?", "Nothing Was Imported", "Imported"]:
+        app.gone(title, "label")  # a sheet that is on its way out takes the click
+    app.click(app.find("Main menu"))
+    app.press("Import QR Code from Clipboard", "menu item")
+    app.find(said)
+
+
+def import_copied(app, path, said):
+    """As `import_clipboard`, where another program offers a picture there."""
+    kind = "image/png"
+    offering = ["xclip", "-quiet", "-selection", "clipboard", "-t", kind, "-i", str(path)]
+    owner = subprocess.Popen(offering, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        until(lambda: kind in clipboard_targets(), f"{kind} is on the clipboard")
+        import_clipboard(app, said)
+    finally:
+        owner.terminate()
+        owner.wait()
+
+
+def shows_code(app, name, key):
+    """The item has the one-time code of this key (RFC 6238), as it is now."""
+    show(app, name)
+    app.press("Show code")
+
+    def now(moment):
+        digest = hmac.digest(base64.b32decode(key), struct.pack(">Q", int(moment) // 30), "sha1")
+        start = digest[-1] & 15
+        return f"{(struct.unpack('>I', digest[start:start + 4])[0] & 0x7FFFFFFF) % 1_000_000:06}"
+
+    def is_shown():
+        digits = re.sub(r"[^0-9\n]", "", app.said())
+        return any(now(time.time() - ago) in digits for ago in (0, 5))
+
+    until(is_shown, f"the code of {name}")
 
 
 def files():
@@ -1828,7 +1958,7 @@ def asking():
 
 
 SCENARIOS = [
-    asking, first_run, vault, items, editing, appearances, dropping, importing, files, locking, settings, log, doctor, identity, refusals, focus_loss, owner, pin, folder, renewal, ladder,
+    asking, first_run, vault, items, editing, appearances, dropping, importing, pictures, files, locking, settings, log, doctor, identity, refusals, focus_loss, owner, pin, folder, renewal, ladder,
     narrow_and_restart,
 ]  # fmt: skip
 if os.environ.get("HOLDFAST_SOAK"):
