@@ -116,7 +116,7 @@ private func read(_ arguments: Arguments) throws(CommandError) -> (Imported, isP
         try checkOptions(arguments, of: .pass)
         return (try PassStore.read(path, ImportOptions(skipsFaulty: arguments[Options.skipFaulty])), false)
     }
-    let bytes = try ImportedFile.readBulk(path, limit: ImportLimits.file)
+    var bytes = try ImportedFile.readBulk(path, limit: ImportLimits.file)
     guard bytes.count > 0 else { throw CommandError(ImportError.malformed("", "the file is empty")) }
     guard let format = named ?? bytes.withBytes(ImportFormat.detected), format != .pass else {
         throw .usage("what kind of file this is was not found out; name it with --format")
@@ -129,11 +129,11 @@ private func read(_ arguments: Arguments) throws(CommandError) -> (Imported, isP
         }
     }
     if format != .kdbx || arguments[Options.withoutPassword] {
-        do throws(ImportError) {
-            return (try read(format, copy(bytes), nil, keyFile, arguments), format != .kdbx)
-        } catch {
+        do throws(ImportError) { return (try read(format, bytes, nil, keyFile, arguments), format != .kdbx) } catch {
             guard error.kind == .passwordNeeded else { throw CommandError(error) }
         }
+        // Read once more: a copy would be there beside all that is made of the file.
+        bytes = try ImportedFile.readBulk(path, limit: ImportLimits.file)
     }
     let password: SecretBytes? = try filePassword(arguments)
     do throws(ImportError) {
@@ -264,10 +264,4 @@ extension CommandError {
             exit, code: .init(word: error.kind.rawValue), "\(entry)\(error.reason); nothing was imported",
             advice: advice)
     }
-}
-
-private func copy(_ bytes: borrowing SecretBytes) throws(ImportError) -> SecretBytes {
-    let outer = BulkMemory.begin(isAllowed: true)
-    defer { BulkMemory.end(outer) }
-    do throws(SecretMemoryError) { return try bytes.copy() } catch { throw ImportError(error) }
 }
