@@ -92,16 +92,17 @@ package enum AegisImport {
             master = try key(slot, document, password, "slot \(index + 1)", work: &work)
             if master != nil { break }
         }
-        let content = try memory { () throws(SecretMemoryError) in
-            var content = SecretBuffer(limit: ImportLimits.file)
-            let isValid = try sealed.withBytes { sealed throws(SecretMemoryError) in
-                try Base64.decode(sealed, into: &content)
-            }
-            return isValid ? try content.bytes() : try SecretBytes(zeroed: 0)
-        }
         switch master {
         case .none: throw ImportError(.wrongPassword, "", "the password is not the file's")
-        case .some(let master): return try open(content, params, document, key: master, "db")
+        case .some(let master):
+            var content = SecretBuffer(limit: ImportLimits.file)
+            let isValid = try memory { () throws(SecretMemoryError) in
+                try sealed.withBytes { sealed throws(SecretMemoryError) in try Base64.decode(sealed, into: &content) }
+            }
+            guard isValid else { throw .malformed("db", "nonce, tag or content is missing") }
+            return try content.withBytes { content throws(ImportError) in
+                try open(content, params, document, key: master, "db")
+            }
         }
     }
 
@@ -128,7 +129,11 @@ package enum AegisImport {
         let derived = try salt.withBytes { salt throws(ImportError) in
             try cryptography(Scrypt.derive(password, salt: salt, cost: cost, block: block, lanes: lanes, count: 32))
         }
-        do throws(ImportError) { return try open(sealed, params, document, key: derived, place) } catch {
+        do throws(ImportError) {
+            return try sealed.withBytes { sealed throws(ImportError) in
+                try open(sealed, params, document, key: derived, place)
+            }
+        } catch {
             guard error.kind == .wrongPassword else { throw error }
             return nil
         }
@@ -142,21 +147,19 @@ package enum AegisImport {
     }
 
     private static func open(
-        _ content: borrowing SecretBytes, _ params: JSONNode, _ document: borrowing JSONDocument,
+        _ content: RawSpan, _ params: JSONNode, _ document: borrowing JSONDocument,
         key: borrowing SecretBytes, _ place: String
     ) throws(ImportError) -> SecretBytes {
         guard let nonce = try hex(params["nonce"], document), let tag = try hex(params["tag"], document),
             nonce.count == 12,
-            tag.count == 16, content.count > 0
+            tag.count == 16, content.byteCount > 0
         else { throw .malformed(place, "nonce, tag or content is missing") }
-        return try content.withBytes { content throws(ImportError) in
-            try nonce.withBytes { nonce throws(ImportError) in
-                try tag.withBytes { tag throws(ImportError) in
-                    do throws(CryptographyError) {
-                        return try AuthenticatedCipher.open(content, tag: tag, key: key, nonce: nonce)
-                    } catch {
-                        throw ImportError(.wrongPassword, place, "the password is not the file's, or it was changed")
-                    }
+        return try nonce.withBytes { nonce throws(ImportError) in
+            try tag.withBytes { tag throws(ImportError) in
+                do throws(CryptographyError) {
+                    return try AuthenticatedCipher.open(content, tag: tag, key: key, nonce: nonce)
+                } catch {
+                    throw ImportError(.wrongPassword, place, "the password is not the file's, or it was changed")
                 }
             }
         }
