@@ -1,12 +1,12 @@
 internal import VaultFormat
 
-/// The memory that the parts of one file take beside its bytes. Each is charged before it is made: how many there may
-/// be bounds nothing where a part of three bytes becomes one of a hundred.
+/// The memory that a text and its parts take. Each is charged before it is made: how many there may be bounds nothing
+/// where a part of three bytes becomes one of a hundred.
 struct ImportBudget {
     /// Bytes that were charged.
     private(set) var spent: Int
 
-    /// - Parameter spent: What another part of the same file takes and still has.
+    /// - Parameter spent: What the text takes, and another part of the same file that is still there.
     init(spent: Int = 0) { self.spent = spent }
 
     /// - Throws: ``ImportError`` (`tooLarge`) with the line, beyond ``ImportLimits/parts``.

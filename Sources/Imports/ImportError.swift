@@ -89,10 +89,13 @@ package enum ImportLimits {
     package static let items = 100_000
     /// Attachments of an entry that are values of their own.
     package static let attachments = 256
-    /// Bytes of memory that the values, elements or cells of a file take, beside what it has as a text.
-    package static let parts = 256 << 20
-    /// Things that are listed as not understood.
-    package static let notes = 100_000
+    /// Bytes of memory that a text and its values, elements or cells take together.
+    package static let parts = 144 << 20
+    /// Bytes of memory that the entries of a file take: beside ``parts`` as long as it is read, and beside the
+    /// derivation of the vault's key later.
+    package static let entries = 104 << 20
+    /// Things that are listed as not understood, and bytes of memory that they take.
+    package static let notes = 100_000, noteBytes = 24 << 20
     /// How deep values may be inside of each other.
     package static let depth = 64
     /// Bytes that a key derivation may fill altogether, each pass anew: a minute or two of one core. A hostile file

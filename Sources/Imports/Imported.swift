@@ -1,3 +1,7 @@
+internal import Items
+internal import SecretMemory
+internal import VaultFormat
+
 /// One thing of a file that is not in the vault as it was there.
 package struct ImportNote: Sendable, Hashable {
     /// What the import did with it.
@@ -67,6 +71,8 @@ package struct Imported: Sendable {
     private let skipsFaulty: Bool
     /// Values of their own below the items.
     private var records = 0
+    /// Bytes of memory that the items take, and the notes.
+    private var (size, noteSize) = (0, 0)
 
     /// Nothing yet.
     package init(_ options: ImportOptions = ImportOptions()) { skipsFaulty = options.skipsFaulty }
@@ -80,6 +86,11 @@ package struct Imported: Sendable {
             throw ImportError(
                 .tooLarge, item.place,
                 "a file has at most \(ImportLimits.items) items and attachments that are too large for them")
+        }
+        size += item.bytesOfMemory
+        guard size <= ImportLimits.entries else {
+            throw ImportError(
+                .tooLarge, item.place, "the entries take more than \(ImportLimits.entries >> 20) MiB of memory")
         }
         for fault in item.faults {
             guard skipsFaulty else { throw fault.ofEntry(item.name) }
@@ -96,8 +107,13 @@ package struct Imported: Sendable {
     /// Notes something of no item, or of one that is not taken. A file may have millions of such things: the last note
     /// says that there are more.
     package mutating func note(_ kind: ImportNote.Kind, _ what: String, entry: String = "", place: String = "") {
-        guard notes.count <= ImportLimits.notes else { return }
-        let isLast = notes.count == ImportLimits.notes
+        guard notes.count <= ImportLimits.notes, noteSize <= ImportLimits.noteBytes else { return }
+        noteSize +=
+            ImportBudget.element(ImportNote.self)
+            + [what, entry, place].reduce(0) { size, text in
+                size + ImportBudget.text(text.utf8.count)
+            }
+        let isLast = notes.count == ImportLimits.notes || noteSize > ImportLimits.noteBytes
         notes.append(
             ImportNote(
                 kind: kind, entry: entry, place: place,
@@ -112,5 +128,31 @@ package struct Imported: Sendable {
         guard error.isOfPart else { throw error }
         guard skipsFaulty else { throw error.ofEntry(entry) }
         note(.leftOut, "an entry that cannot be read: \(error.what)", entry: entry, place: place)
+    }
+}
+
+extension ImportedItem {
+    /// An item without its fields and texts.
+    private static let front = ImportBudget.object(MemoryLayout<Item>.size + 128)
+    /// What an item knows of one of its fields: where it begins and what it is, twice.
+    private static let field = 2 * (MemoryLayout<ItemLayout.Entry>.stride + MemoryLayout<ItemLayout.Earlier>.stride)
+
+    /// What is said of it, in an array and in a table.
+    private static func remark(_ what: String) -> Int {
+        ImportBudget.element((ImportNote.Kind, String).self) + ImportBudget.element(String.self)
+            + 2 * ImportBudget.text(what.utf8.count + 16) + ImportBudget.object(32)
+    }
+
+    /// Bytes of memory that it takes. A few bytes of a file become a thousand of an item: what a file has bounds
+    /// nothing.
+    fileprivate var bytesOfMemory: Int {
+        let parts = item.fields.count + item.history.count + item.tags.count
+        var size = ImportedItem.front + parts * ImportedItem.field + ImportBudget.locked(item.size)
+        for text in path + [name, place] + attachments.map(\.name) {
+            size += ImportBudget.element(String.self) + ImportBudget.text(text.utf8.count)
+        }
+        for (_, what) in remarks { size += ImportedItem.remark(what) }
+        for file in attachments + [record].compactMap(\.self) { size += ImportBudget.locked(file.content.count) }
+        return size
     }
 }

@@ -186,7 +186,7 @@ import VaultFormat
             try "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
             let error = #expect(throws: ImportError.self) { try crowd.read(text) }
             let grown = try ProcessMemory().peak - before
-            #expect(error?.kind == .tooLarge && grown < 300_000, "\(grown) kB")
+            #expect(error?.kind == .tooLarge && grown < 170_000, "\(grown) kB")
         }
     }
 

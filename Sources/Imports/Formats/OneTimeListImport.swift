@@ -69,6 +69,9 @@ package enum OneTimeListImport {
     static func read(
         _ line: RawSpan, _ place: String, _ parts: inout GoogleMigration.Parts, into result: inout Imported
     ) throws(ImportError) {
+        guard line.byteCount <= ItemLimits.size else {
+            throw .malformed(place, "an address has more than \(ItemLimits.size >> 20) MiB")
+        }
         if line.begins(inAnyCase: GoogleMigration.beginning) {
             return try GoogleMigration.read(line, place, &parts, into: &result)
         }

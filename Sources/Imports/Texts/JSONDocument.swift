@@ -4,11 +4,12 @@ internal import VaultFormat
 /// A JSON text (RFC 8259) in locked memory, and where its values are. No value becomes a `String` but keys.
 ///
 /// Strict: UTF-8, no key twice in an object, limits on size, depth and what its values take. A byte order mark is
-/// passed over, and half of a character outside of the basic plane is U+FFFD: programs cut texts there. It remembers which values were read, so that what nobody read can be listed (``unread(in:except:)``).
+/// passed over, and half of a character outside of the basic plane is U+FFFD: programs cut texts there. It remembers which
+/// values were read, so that what nobody read can be listed (``unread(in:except:)``).
 package struct JSONDocument: ~Copyable {
     private let bytes: SecretBytes
     package let root: JSONNode
-    /// Bytes of memory that its values take.
+    /// Bytes of memory that it takes, with its values and what was there beside it.
     let size: Int
 
     /// - Parameter other: What a document takes that this one was in, and that is still there.
@@ -33,8 +34,14 @@ package struct JSONDocument: ~Copyable {
         }
     }
 
-    /// As ``string(_:)``, for what is no secret.
-    package func text(_ node: JSONNode?) throws(ImportError) -> String? { try string(node)?.openText() }
+    /// As ``string(_:)``, for what is no secret: a title, a label, a name for something.
+    /// - Throws: `tooLarge` for more than an entry can hold: what is made of such a text has its size several times.
+    package func text(_ node: JSONNode?) throws(ImportError) -> String? {
+        if let node, case .string(let range, _) = node.value, range.count > ItemLimits.size {
+            throw ImportError(.tooLarge, "line \(node.line)", "a name has more than \(ItemLimits.size >> 20) MiB")
+        }
+        return try string(node)?.openText()
+    }
 
     /// A whole number; nil for anything else.
     func integer(_ node: JSONNode?) -> Int? {
@@ -210,7 +217,7 @@ struct JSONNodeReader {
 
     init(end: Int, beside other: Int = 0) {
         self.end = end
-        budget = ImportBudget(spent: other)
+        budget = ImportBudget(spent: other + end)
     }
 
     /// A value: its place, and what it is, each case in an object of its own.

@@ -96,7 +96,9 @@ final class XMLNode {
 struct XMLReader {
     private var position = 0
     private var line = 1
-    private var budget = ImportBudget()
+    private var budget: ImportBudget
+
+    private init(_ count: Int) { budget = ImportBudget(spent: count) }
 
     /// An element: its place, and what it has.
     private static let elementSize = ImportBudget.element(XMLNode.self) + ImportBudget.object(XMLNode.size)
@@ -108,7 +110,7 @@ struct XMLReader {
     static func parse(_ bytes: RawSpan) throws(ImportError) -> XMLNode {
         guard bytes.byteCount <= ImportLimits.expanded else { throw ImportError(.tooLarge, "", "the text is too long") }
         guard bytes.isUTF8 else { throw ImportError(.malformed, "", "the text is not UTF-8") }
-        var reader = XMLReader()
+        var reader = XMLReader(bytes.byteCount)
         return try reader.document(bytes)
     }
 

@@ -37,6 +37,9 @@ struct ZipArchive: ~Copyable {
     )
     private static let (endSize, centralSize, localSize) = (22, 46, 30)
     private static let mostEntries = 20_000
+    /// Bytes of all files together: less than what may be expanded elsewhere, because one that is read is there twice
+    /// for a moment.
+    private static let mostContent = 112 << 20
 
     private static func fault(_ offset: Int, _ what: String) -> ImportError { .malformed("byte \(offset)", what) }
 
@@ -69,7 +72,7 @@ struct ZipArchive: ~Copyable {
         for _ in 0..<count {
             let (entry, next) = try entry(bytes, position, end: end)
             total += entry.size
-            guard total <= ImportLimits.expanded else {
+            guard total <= mostContent else {
                 throw ImportError(.tooLarge, "byte \(position)", "the files of the archive are too large together")
             }
             // A folder has no content; two files of one name would be two truths.
