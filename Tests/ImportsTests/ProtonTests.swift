@@ -41,7 +41,7 @@ import VaultFormat
     @Test func `every member is in an entry or noted with its entry`() throws {
         let imported = try ProtonImport.read(secret(ProtonTests.everything))
         let noted = [
-            "M001Z": "the member description of a vault", "M002Z": "the member files",
+            "M001Z": "the member description", "M002Z": "the member files",
             "M005Z": "the member data.platformSpecific.android.allowedApps",
             "M013Z": "the field \"M013Z\"",
             "M014Z": "the member data.extraFields.data.picture",

@@ -242,6 +242,11 @@ import VaultFormat
         #expect(throws: ImportError.self) {
             try read(header + ",login,n,,\"\(String(repeating: "a,", count: 500_000))\",u,p\n")
         }
+        let lines = String(repeating: ": \n", count: 513) + "PIN: 1234"
+        #expect(try read(header + ",login,n,\"\(lines)\",,u,p\n").items[0].text("PIN") == "1234")
+        let skipped = try read(
+            header + ",login,n,\"\(String(repeating: "a: b\n", count: 300))\",,u,p\n", skips: true)
+        #expect(skipped.items[0].text("password") == "p" && skipped.items[0].text("username") == "u")
         let columns = (0..<100_000).map { "c\($0)" }.joined(separator: ",")
         let row = String(repeating: ",", count: 100_003)
         #expect(try read("name,url,username,password,\(columns)\nA\(row)\n,,,p\(row.dropLast(3))\n").items.count == 2)

@@ -37,6 +37,10 @@ import Testing
         let read = try BitwardenImport.read(secret(file), password: nil)
         #expect(read.items.map(\.name) == ["a", "b\u{1F600}"] && read.items[0].text("username") == value)
         #expect(read.notes.map(\.text) == ["a (line 1, item 1): half of a character, which is U+FFFD now"])
+        let folders = #"{"folders":[{"id":"f","name":"\#(text)"}],"items":[{"type":1,"name":"a","folderId":"f"}]}"#
+        let foldered = try BitwardenImport.read(secret(folders), password: nil)
+        #expect(foldered.items.map(\.name) == [value + "/a"])
+        #expect(foldered.notes.map(\.text) == ["half of a character, which is U+FFFD now"])
     }
 
     @Test func `what nobody read of a text is found, but for what says nothing`() throws {

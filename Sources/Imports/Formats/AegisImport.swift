@@ -36,9 +36,7 @@ package enum AegisImport {
             }
         }
         groups.noteUnused(&result)
-        for path in document.unread(in: database, except: meaningless) {
-            result.note(.leftOut, "the member \(path)")
-        }
+        document.noteUnread(in: database, except: meaningless, into: &result)
         return result
     }
 

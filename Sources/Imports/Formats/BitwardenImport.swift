@@ -73,9 +73,7 @@ package enum BitwardenImport {
         }
         for path in files.left { result.note(.leftOut, "a file that no entry has", place: path) }
         for name in folders.unused { result.note(.leftOut, "a folder without entries", entry: name) }
-        for path in document.unread(in: document.root, except: listed) {
-            result.note(.leftOut, "the member \(path)")
-        }
+        document.noteUnread(in: document.root, except: listed, into: &result)
         return result
     }
 

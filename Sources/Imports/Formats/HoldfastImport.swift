@@ -26,9 +26,7 @@ package enum HoldfastImport {
                 try result.leaveOut(error, entry: document.text(node["name"]) ?? "", place: place)
             }
         }
-        for path in document.unread(in: document.root, except: ["items"]) {
-            result.note(.leftOut, "the member \(path)")
-        }
+        document.noteUnread(in: document.root, except: ["items"], into: &result)
         return result
     }
 

@@ -45,9 +45,9 @@ package enum OnePasswordImport {
                 }
             }
         }
-        let rest = document.unread(
-            in: document.root, except: ["accounts.attrs", "accounts.vaults.attrs", "accounts.vaults.items"])
-        for path in rest { result.note(.leftOut, "the member \(path)", place: data) }
+        document.noteUnread(
+            in: document.root, except: ["accounts.attrs", "accounts.vaults.attrs", "accounts.vaults.items"],
+            place: data, into: &result)
         for path in files.unused { result.note(.leftOut, "a file that no entry has", place: path) }
         return result
     }

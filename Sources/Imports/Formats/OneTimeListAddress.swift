@@ -145,7 +145,7 @@ enum EnteDisplay {
         if root["pinned"]?.isTrue ?? false { item.favour() }
         for tag in root["tags"]?.elements ?? [] { if let tag = try document.text(tag) { item.addTag(tag) } }
         if let note = try document.string(root["note"]) { try item.addNotes(note) }
-        for path in document.unread(in: root, except: meaningless) { item.note(.leftOut, "the member \(path)") }
+        document.noteUnread(in: root, of: item, except: meaningless)
         return true
     }
 }

@@ -45,9 +45,8 @@ package enum ProtonImport {
         guard let vaults = document.root["vaults"], case .object(let members) = vaults.value else { throw .unknownJSON }
         for (_, vault) in members {
             let name = try document.text(vault["name"])
-            for path in document.unread(in: vault, except: ["items", "display"]) {
-                result.note(.leftOut, "the member \(path) of a vault", entry: name ?? "", place: "line \(vault.line)")
-            }
+            document.noteUnread(
+                in: vault, except: ["items", "display"], entry: name ?? "", place: "line \(vault.line)", into: &result)
             for node in vault["items"]?.elements ?? [] {
                 let place = "line \(node.line)"
                 do throws(ImportError) { try read(node, document, name, place, into: &result) } catch {
@@ -56,9 +55,7 @@ package enum ProtonImport {
                 }
             }
         }
-        for path in document.unread(in: document.root, except: ["vaults", "version", "userId"]) {
-            result.note(.leftOut, "the member \(path)")
-        }
+        document.noteUnread(in: document.root, except: ["vaults", "version", "userId"], into: &result)
     }
 
     /// Members of an entry that say nothing outside of Proton Pass: its numbers for things, the version of its form.

@@ -43,8 +43,10 @@ extension TableImport {
         // A word that is no kind is kept, and so is a time that is not understood.
         if let word, kind == nil { try item.add(.text, "type", text: word) }
         if let created, created.1 == nil { try item.add(.text, "created", text: created.0) }
-        for (column, role) in columns.roles.enumerated() {
-            guard let role, !row[column].range.isEmpty else { continue }
+        // What every entry has comes first: of the rest there may be more than an entry has room for.
+        let all = columns.roles.indices.filter { columns.roles[$0] != .fields && !columns.unknown.contains($0) }
+        for column in all + columns.roles.indices.filter({ !all.contains($0) }) {
+            guard let role = columns.roles[column], !row[column].range.isEmpty else { continue }
             if columns.unknown.contains(column) { seen.columns.insert(column) }
             if isNote, role == .url { continue }
             if role == .typedNotes, let typed {
@@ -108,10 +110,16 @@ extension TableImport {
 
     /// Lines `name: value`. A line without a name belongs to the value before it.
     private static func addFields(_ text: RawSpan, to item: ImportedItem) throws(ImportError) {
-        var fields: [(label: Range<Int>, value: Range<Int>)] = []
+        var field: (label: Range<Int>, value: Range<Int>)?
+        func add() throws(ImportError) {
+            guard let field else { return }
+            let label = text.openText(field.label)
+            try item.add(
+                .secret, label.isEmpty ? "field" : label, bytes: text.extracting(field.value),
+                keepsEmpty: !label.isEmpty)
+        }
         var start = 0
-        // With one more the rest is a fault.
-        while start < text.byteCount, fields.count <= ItemLimits.fields {
+        while start < text.byteCount {
             var (end, colon) = (start, Int?.none)
             while end < text.byteCount, text[end] != 10 {
                 let isColon = text[end] == UInt8(ascii: ":")
@@ -119,19 +127,14 @@ extension TableImport {
                 end += 1
             }
             if let colon {
-                fields.append((start..<colon, min(colon + 2, end)..<end))
-            } else if let last = fields.last {
-                fields[fields.count - 1].value = last.value.lowerBound..<end
+                try add()
+                field = (start..<colon, min(colon + 2, end)..<end)
             } else {
-                fields.append((start..<start, start..<end))
+                field = (field?.label ?? start..<start, (field?.value.lowerBound ?? start)..<end)
             }
             start = end + 1
         }
-        for (label, value) in fields {
-            let label = text.openText(label)
-            try item.add(
-                .secret, label.isEmpty ? "field" : label, bytes: text.extracting(value), keepsEmpty: !label.isEmpty)
-        }
+        try add()
     }
 
     /// Addresses with commas between. An address may have commas itself: the next one begins with its scheme then.

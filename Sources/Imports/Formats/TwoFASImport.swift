@@ -32,7 +32,7 @@ package enum TwoFASImport {
             }
         }
         groups.noteUnused(&result)
-        for path in document.unread(in: root, except: meaningless) { result.note(.leftOut, "the member \(path)") }
+        document.noteUnread(in: root, except: meaningless, into: &result)
         return result
     }
 

@@ -81,9 +81,23 @@ package struct JSONDocument: ~Copyable {
 
     /// Notes the values of an entry that nobody read (``unread(in:except:)``).
     func noteUnread(in node: JSONNode, of item: ImportedItem, except meaningless: Set<String>) {
-        if node.hasHalves { item.note(.changed, "half of a character, which is U+FFFD now") }
+        if node.hasHalves(except: []) { item.note(.changed, JSONDocument.half) }
         for path in unread(in: node, except: meaningless) { item.note(.leftOut, "the member \(path)") }
     }
+
+    /// Notes the values that nobody read, of what is of no entry.
+    /// - Parameter place: Where it is, for people; with the path of the entry that stands for it.
+    func noteUnread(
+        in node: JSONNode, except listed: Set<String>, entry: String = "", place: String = "",
+        into result: inout Imported
+    ) {
+        if node.hasHalves(except: listed) { result.note(.changed, JSONDocument.half, entry: entry, place: place) }
+        for path in unread(in: node, except: listed) {
+            result.note(.leftOut, "the member \(path)", entry: entry, place: place)
+        }
+    }
+
+    private static let half = "half of a character, which is U+FFFD now"
 
     /// Adds the values that nobody read to an entry of a kind that is not known, as secrets that are called by the keys
     /// on the way to them.
@@ -143,13 +157,17 @@ package struct JSONNode: Sendable {
 
     var line: Int { Int(lineNumber) }
 
-    /// Whether a string in it has half of a character.
-    var hasHalves: Bool {
-        guard !marks.halves.isEmpty else { return false }
+    /// Whether a string in it, or the key of a value, has half of a character, but for what is below some paths.
+    fileprivate func hasHalves(_ path: String = "", except listed: Set<String>) -> Bool {
+        guard !marks.halves.isEmpty, !listed.contains(path) else { return false }
+        if marks.halves.contains(id) { return true }
         return switch value {
-        case .object(let members): members.contains { $0.value.hasHalves }
-        case .array(let elements): elements.contains(where: \.hasHalves)
-        default: marks.halves.contains(id)
+        case .object(let members):
+            members.contains { key, value in
+                value.hasHalves(listed.isEmpty || path.isEmpty ? key : "\(path).\(key)", except: listed)
+            }
+        case .array(let elements): elements.contains { $0.hasHalves(path, except: listed) }
+        default: false
         }
     }
 
@@ -267,24 +285,28 @@ struct JSONNodeReader {
         try budget.charge(bytes: JSONNodeReader.nodeSize, line: line)
         let start = line
         let value: JSONNode.Value
+        var isHalf = false
         switch bytes[position] {
         case UInt8(ascii: "{"): value = try object(bytes, depth)
         case UInt8(ascii: "["): value = try array(bytes, depth)
         case UInt8(ascii: "\""):
-            hasHalf = false
             let (range, hasEscapes) = try string(bytes)
             value = .string(range, hasEscapes: hasEscapes)
-            if hasHalf {
-                try budget.charge(bytes: ImportBudget.element(UInt32.self), line: line)
-                marks.halves.insert(count + 1)
-            }
+            isHalf = hasHalf
         case UInt8(ascii: "t"): value = try word("true", .boolean(true), bytes)
         case UInt8(ascii: "f"): value = try word("false", .boolean(false), bytes)
         case UInt8(ascii: "n"): value = try word("null", .null, bytes)
         default: value = .number(try number(bytes))
         }
         count += 1
+        if isHalf { try markHalf() }
         return JSONNode(value, line: start, id: count, marks)
+    }
+
+    /// Remembers of the value that was read last that it, or its key, has half of a character.
+    private mutating func markHalf() throws(ImportError) {
+        try budget.charge(bytes: ImportBudget.element(UInt32.self), line: line)
+        marks.halves.insert(count)
     }
 
     private mutating func object(_ bytes: RawSpan, _ depth: Int) throws(ImportError) -> JSONNode.Value {
@@ -299,10 +321,13 @@ struct JSONNodeReader {
             let (range, hasEscapes) = try string(bytes)
             try budget.charge(
                 bytes: JSONNodeReader.memberSize + JSONNodeReader.keySize + ImportBudget.text(range.count), line: line)
-            let key = hasEscapes ? try JSONNodeReader.decode(range, bytes).openText() : bytes.openText(range)
+            let (key, isHalf) = (
+                hasEscapes ? try JSONNodeReader.decode(range, bytes).openText() : bytes.openText(range), hasHalf
+            )
             guard keys.insert(key).inserted else { throw fault("a key is there twice") }
             guard consume(UInt8(ascii: ":"), bytes) else { throw fault("a colon is missing") }
             members.append((key, try value(bytes, depth: depth + 1)))
+            if isHalf { try markHalf() }
         } while consume(UInt8(ascii: ","), bytes)
         guard consume(UInt8(ascii: "}"), bytes) else { throw fault("an object does not end") }
         budget.release(bytes: members.count * JSONNodeReader.keySize)
@@ -353,6 +378,7 @@ struct JSONNodeReader {
 
     /// What is between the quotes; escapes are checked here and decoded later.
     private mutating func string(_ bytes: RawSpan) throws(ImportError) -> (Range<Int>, Bool) {
+        hasHalf = false
         position += 1
         let start = position
         var hasEscapes = false
