@@ -153,7 +153,7 @@ final class LocalListener: Sendable {
                 _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
                 Thread.detachNewThread {
                     serve(connection)
-                    // A program that was just started may have a copy: the connection ends all the same.
+                    // A program that was just started may have a copy, and the connection has to end now.
                     shutdown(connection, Int32(SHUT_RDWR))
                     close(connection)
                 }

@@ -4,7 +4,7 @@ internal import VaultFormat
 /// A JSON text (RFC 8259) in locked memory, and where its values are. No value becomes a `String` but keys.
 ///
 /// Strict: UTF-8, no key twice in an object, limits on size, depth and what its values take. A byte order mark is
-/// passed over, and half of a character outside of the basic plane is U+FFFD: programs cut texts there. It remembers which
+/// passed over, and half of a character beyond the basic plane is U+FFFD: programs cut texts there. It remembers which
 /// values were read, so that what nobody read can be listed (``unread(in:except:)``).
 package struct JSONDocument: ~Copyable {
     private let bytes: SecretBytes
@@ -478,28 +478,5 @@ extension SecretBuffer {
         guard let scalar = Unicode.Scalar(scalar) else { return try append(scalar: 0xFFFD) }
         guard let bytes = UTF8.encode(scalar) else { return }
         for byte in bytes { try append(byte) }
-    }
-}
-
-/// Hexadecimal digits.
-enum Hex {
-    static func value(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - 48
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - 87
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - 55
-        default: nil
-        }
-    }
-
-    /// Nil for what is not hexadecimal.
-    static func decode(_ text: RawSpan) throws(ImportError) -> SecretBytes? {
-        guard text.byteCount % 2 == 0 else { return nil }
-        var bytes = try memory(SecretBytes(zeroed: text.byteCount / 2))
-        for offset in 0..<bytes.count {
-            guard let high = value(text[2 * offset]), let low = value(text[2 * offset + 1]) else { return nil }
-            bytes.withMutableBytes { $0.storeBytes(of: high << 4 | low, toByteOffset: offset, as: UInt8.self) }
-        }
-        return bytes
     }
 }

@@ -41,7 +41,7 @@ final class DrippingService: Sendable {
     }
 
     private func drip(_ connection: Int32, _ answer: String?) {
-        // Another test may be starting a program, which gets a copy: the connection ends all the same.
+        // Another test may be starting a program, which gets a copy, and the connection has to end now.
         defer {
             shutdown(connection, Int32(SHUT_RDWR))
             close(connection)

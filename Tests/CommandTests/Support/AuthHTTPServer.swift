@@ -65,7 +65,7 @@ final class AuthHTTPServer: Sendable {
                     return
                 }
                 server.serve(connection)
-                // A program that was just started may have a copy: the connection ends all the same.
+                // A program that was just started may have a copy, and the connection has to end now.
                 shutdown(connection, Int32(SHUT_RDWR))
                 close(connection)
             }
