@@ -247,6 +247,8 @@ import VaultFormat
         let skipped = try read(
             header + ",login,n,\"\(String(repeating: "a: b\n", count: 300))\",,u,p\n", skips: true)
         #expect(skipped.items[0].text("password") == "p" && skipped.items[0].text("username") == "u")
+        let long = String(repeating: "a", count: ItemLimits.size + 1)
+        #expect(throws: ImportError.self) { try read(header + ",login,n,,\(long),u,p\n") }
         let columns = (0..<100_000).map { "c\($0)" }.joined(separator: ",")
         let row = String(repeating: ",", count: 100_003)
         #expect(try read("name,url,username,password,\(columns)\nA\(row)\n,,,p\(row.dropLast(3))\n").items.count == 2)

@@ -102,7 +102,10 @@ extension BitwardenImport {
 
     private static func parts(_ text: RawSpan, _ place: String) throws(ImportError) -> Parts {
         var bars: [Int] = []
-        for offset in 0..<text.byteCount where text[offset] == UInt8(ascii: "|") { bars.append(offset) }
+        // One more than there may be: a text of nothing but bars would become eight times as much.
+        for offset in 0..<text.byteCount where text[offset] == UInt8(ascii: "|") && bars.count <= 2 {
+            bars.append(offset)
+        }
         guard text.byteCount > 2, text[0] == UInt8(ascii: "2"), text[1] == UInt8(ascii: "."), bars.count == 2 else {
             throw ImportError(.unsupported, place, "an encryption that is not known")
         }

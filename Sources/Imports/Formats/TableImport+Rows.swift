@@ -11,6 +11,10 @@ extension TableImport {
         guard row.contains(where: { !$0.range.isEmpty }) else { return }
         func text(_ role: Role) throws(ImportError) -> String? {
             guard let column = columns.place(role) else { return nil }
+            // What is made of such a text takes many times of it.
+            guard row[column].range.count <= ItemLimits.size else {
+                throw .malformed(place, "a cell is longer than an entry may be")
+            }
             let text = try table.text(row[column])
             return text.isEmpty ? nil : text
         }
