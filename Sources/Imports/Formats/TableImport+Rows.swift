@@ -47,9 +47,7 @@ extension TableImport {
         // A word that is no kind is kept, and so is a time that is not understood.
         if let word, kind == nil { try item.add(.text, "type", text: word) }
         if let created, created.1 == nil { try item.add(.text, "created", text: created.0) }
-        // What every entry has comes first: of the rest there may be more than an entry has room for.
-        let all = columns.roles.indices.filter { columns.roles[$0] != .fields && !columns.unknown.contains($0) }
-        for column in all + columns.roles.indices.filter({ !all.contains($0) }) {
+        for column in columns.order {
             guard let role = columns.roles[column], !row[column].range.isEmpty else { continue }
             if columns.unknown.contains(column) { seen.columns.insert(column) }
             if isNote, role == .url { continue }

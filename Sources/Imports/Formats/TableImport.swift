@@ -102,6 +102,11 @@ package enum TableImport {
         private(set) var unknown: Set<Int> = []
         /// Columns without a role in a mapping, each as a note calls it.
         private(set) var unmapped: [String] = []
+        /// Columns with a role, in the order in which an entry gets what is in them: what every entry has comes first,
+        /// because of the rest there may be more than an entry has room for.
+        private(set) var order: [Int] = []
+        /// The first column of each role.
+        private var places: [Role: Int] = [:]
         /// As the table has them.
         let titles: [String]
         let program: Program?
@@ -154,6 +159,7 @@ package enum TableImport {
                 for role in Columns.single where roles.count(where: { $0 == role }) > 1 {
                     throw .malformed("line 1", "two columns have the role \"\(role)\"; an item has only one")
                 }
+                index()
                 return
             }
             guard let program = Program.writing(names) else {
@@ -172,10 +178,22 @@ package enum TableImport {
                     roles.append(.secret(title.isEmpty ? "field" : title))
                 }
             }
+            index()
+        }
+
+        /// Once for all rows.
+        private mutating func index() {
+            var last: [Int] = []
+            for (column, role) in roles.enumerated() {
+                guard let role else { continue }
+                if places[role] == nil { places[role] = column }
+                if role == .fields || unknown.contains(column) { last.append(column) } else { order.append(column) }
+            }
+            order += last
         }
 
         /// The first column of a role.
-        func place(_ role: Role) -> Int? { roles.firstIndex(of: role) }
+        func place(_ role: Role) -> Int? { places[role] }
         var title: Int? { place(.title) }
     }
 }
