@@ -45,14 +45,9 @@ package struct ImportPlan: Sendable {
         var found = [StoredItems.Match?](repeating: nil, count: wanted.count)
         // The same goes first: another version is looked for among what is left.
         for rule in StoredItems.Rule.allCases {
-            let left = imported.items.indices.filter { found[$0] == nil }
-            var made: [Making: Int] = [:]
-            for index in left { made[Making(wanted[index], imported.items[index].created), default: 0] += 1 }
-            for index in left {
-                let item = imported.items[index]
-                let isOnly = made[Making(wanted[index], item.created)] == 1
-                found[index] = try stored.match(item, at: wanted[index], rule, isOnly: isOnly)
-            }
+            var left = imported.items.indices.filter { found[$0] == nil }
+            if rule == .renamed { left = ImportPlan.alone(left, imported.items, wanted) }
+            for index in left { found[index] = try stored.match(imported.items[index], at: wanted[index], rule) }
         }
         let before = stored.readings
         var numbers = ImportNumbers(before)
@@ -89,12 +84,18 @@ package struct ImportPlan: Sendable {
         }
     }
 
-    /// Where an item of the file was made, and when.
-    private struct Making: Hashable {
-        let entry: EntryPath
-        let time: Int64?
-
-        init(_ entry: EntryPath, _ time: Int64?) { (self.entry, self.time) = (entry, time) }
+    /// Those of some items that are the only ones of their path and of the time at which they were made.
+    private static func alone(_ indices: [Int], _ items: [ImportedItem], _ wanted: [EntryPath]) -> [Int] {
+        struct Making: Hashable {
+            let entry: EntryPath
+            let time: Int64
+        }
+        var made: [Making: [Int]] = [:]
+        for index in indices {
+            guard let time = items[index].created else { continue }
+            made[Making(entry: wanted[index], time: time), default: []].append(index)
+        }
+        return made.values.filter { $0.count == 1 }.flatMap(\.self).sorted()
     }
 
     /// Stores everything as one transaction: all of it, or nothing.

@@ -15,7 +15,8 @@ final class StoredItems {
         case more
         /// Another version of the same account.
         case version
-        /// Another version, under another user name.
+        /// Another version, under another user name: of an item that is the only one of the file that has none yet, of
+        /// its path, and of the time at which it was made.
         case renamed
 
         /// Whether what differs is told.
@@ -78,11 +79,8 @@ final class StoredItems {
     }
 
     /// The item of the vault that one of a file is by a rule; no other will be it.
-    /// - Parameter isOnly: Whether no other of the file that has none yet is at this path and was made at this time.
     /// - Throws: `locked`, `damaged`, `outOfMemory`.
-    func match(
-        _ item: ImportedItem, at wanted: EntryPath, _ rule: Rule, isOnly: Bool
-    ) throws(VaultError) -> Match? {
+    func match(_ item: ImportedItem, at wanted: EntryPath, _ rule: Rule) throws(VaultError) -> Match? {
         if let record = item.record {
             guard rule == .same, let same = try place(of: record, at: wanted, but: []) else { return nil }
             taken.insert(same)
@@ -114,8 +112,10 @@ final class StoredItems {
                 let known = try self.content(of: entry)
             else { continue }
             guard rule != .version || content.isVersion(of: known) else { continue }
-            guard rule != .renamed || isOnly && content.isRenamed(known) else { continue }
-            if rule == .renamed, try isAnotherMade(at: known.created, than: entry, found) { continue }
+            if rule == .renamed {
+                let isAmbiguous = try isAnotherMade(at: known.created, than: entry, found)
+                guard content.isRenamed(known), !isAmbiguous else { continue }
+            }
             var difference = ItemComparison.difference(of: content, from: known)
             guard rule.tellsDifference || difference.isEmpty else { continue }
             let files = try self.files(of: item, below: entry)
