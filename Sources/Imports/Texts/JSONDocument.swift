@@ -432,10 +432,8 @@ struct JSONNodeReader {
     ///   - next: Where the second one begins.
     /// - Returns: Nil where one of them is missing.
     private static func scalar(_ bytes: RawSpan, _ high: UInt32, _ next: Int, _ end: Int) -> UInt32? {
-        guard high & 0xFC00 == 0xD800, next + 1 < end, bytes[next] == UInt8(ascii: "\\"),
-            bytes[next + 1] == UInt8(ascii: "u"), let low = unit(bytes, next + 2, end), low & 0xFC00 == 0xDC00
-        else { return nil }
-        return 0x10000 + (high & 0x3FF) << 10 | (low & 0x3FF)
+        guard next + 1 < end, bytes.equals("\\u", next..<next + 2) else { return nil }
+        return unit(bytes, next + 2, end).flatMap { Unicode.Scalar(high, $0) }?.value
     }
 
     /// Decodes a string whose escapes were checked.

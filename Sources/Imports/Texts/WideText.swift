@@ -44,27 +44,22 @@ struct WideText {
         }
         while let first = unit(offset) {
             offset += 2
-            var scalar = first
-            if first & 0xFC00 == 0xD800, let second = unit(offset), second & 0xFC00 == 0xDC00 {
-                scalar = 0x10000 + (first & 0x3FF) << 10 | (second & 0x3FF)
-                offset += 2
+            let pair = unit(offset).flatMap { Unicode.Scalar(first, $0) }
+            if pair != nil { offset += 2 }
+            guard let encoded = (pair ?? Unicode.Scalar(first)).flatMap(UTF8.encode) else {
+                take(0xFF)
+                continue
             }
-            switch scalar {
-            case 0..<0x80: take(UInt8(scalar))
-            case 0x80..<0x800:
-                take(UInt8(0xC0 | scalar >> 6))
-                take(UInt8(0x80 | scalar & 0x3F))
-            case 0x800..<0x10000:
-                take(UInt8(0xE0 | scalar >> 12))
-                take(UInt8(0x80 | scalar >> 6 & 0x3F))
-                take(UInt8(0x80 | scalar & 0x3F))
-            default:
-                take(UInt8(0xF0 | scalar >> 18))
-                take(UInt8(0x80 | scalar >> 12 & 0x3F))
-                take(UInt8(0x80 | scalar >> 6 & 0x3F))
-                take(UInt8(0x80 | scalar & 0x3F))
-            }
+            for byte in encoded { take(byte) }
         }
         if offset < bytes.byteCount { take(0xFF) }
+    }
+}
+
+extension Unicode.Scalar {
+    /// What two halves of UTF-16 are together; nil for what are none.
+    init?(_ leading: UInt32, _ trailing: UInt32) {
+        guard leading & ~0x3FF == 0xD800, trailing & ~0x3FF == 0xDC00 else { return nil }
+        self.init(0x10000 + (leading & 0x3FF) << 10 | (trailing & 0x3FF))
     }
 }
