@@ -204,7 +204,6 @@ enum ImportedFile {
     }
 
     /// - Throws: `noFile` where nothing is.
-    @discardableResult
     static func isFolder(_ path: String) throws(CommandError) -> Bool {
         var status = stat()
         guard unsafe stat(path, &status) == 0 else {
@@ -214,9 +213,11 @@ enum ImportedFile {
     }
 
     static func read(_ path: String, limit: Int) throws(CommandError) -> SecretBytes {
-        try isFolder(path)
         let file = unsafe open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
-        guard file >= 0 else { throw .failure(.input, "\(Escaping.name(path)): \(SystemError.last)") }
+        guard file >= 0 else {
+            let (isMissing, message) = (errno == ENOENT, "\(Escaping.name(path)): \(SystemError.last)")
+            throw isMissing ? CommandError(.notFound, code: .noFile, message) : .failure(.input, message)
+        }
         defer { close(file) }
         var status = stat()
         guard unsafe fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
