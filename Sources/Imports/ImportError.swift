@@ -87,7 +87,7 @@ package enum ImportLimits {
     package static let expanded = 128 << 20
     /// Items of a file, and values of their own below them.
     package static let items = 100_000
-    /// Attachments of an entry that are values of their own.
+    /// Attachments of an entry beside the small ones that it holds at once.
     package static let attachments = 256
     /// Bytes of memory that a text and its values, elements or cells take together.
     package static let parts = 144 << 20

@@ -74,7 +74,7 @@ package final class ImportedItem: @unchecked Sendable {  // built by one thread,
         }
     }
 
-    private func add(fault: ImportError) {
+    func add(fault: ImportError) {
         guard faults.count <= ImportedItem.mostRemarks else { return }
         let isLast = faults.count == ImportedItem.mostRemarks
         faults.append(isLast ? .malformed(place, "this and what follows of the entry is not listed") : fault)
@@ -174,11 +174,11 @@ extension ImportedItem {
         let kind = isValid ? kind : .secret
         let label = self.label(label)
         // Looked at first: a file may have millions of them.
-        let isThere =
-            hasRoom(for: value.byteCount)
-            ? try adds { () throws(VaultError) in try item.add(kind, label, bytes: value) } : false
+        if hasRoom(for: value.byteCount), try adds({ () throws(VaultError) in try item.add(kind, label, bytes: value) })
+        {
+            return
+        }
         // Not a value of its own below it: what guards the entry would not guard that.
-        guard !isThere else { return }
         add(fault: .malformed(place, "there is no room for the field \"\(label)\": \(ImportedItem.room)"))
     }
 
@@ -196,19 +196,6 @@ extension ImportedItem {
             return false
         }
         return true
-    }
-
-    /// Makes something a value of its own below the item.
-    private func keepApart(_ file: Attachment) {
-        // A file of thousands of values must not become thousands of records for one title.
-        guard attachments.count < ImportLimits.attachments else {
-            return add(
-                fault: .malformed(
-                    place,
-                    "at most \(ImportLimits.attachments) attachments that an entry cannot hold are values of their own")
-            )
-        }
-        attachments.append(file)
     }
 
     func add(_ kind: FieldKind, _ label: String, text: String) throws(ImportError) {
@@ -253,10 +240,8 @@ extension ImportedItem {
     static let unknownCode = "a one-time code in a form that is not known, which is a secret now"
 
     func addFile(_ label: String, name: String, content: RawSpan) throws(ImportError) {
-        guard isSmall(content.byteCount) else {
-            return try addFile(label, name: name, content: memory(SecretBytes(copying: content)))
-        }
-        try put(label, fileName(name), content)
+        if isSmall(content.byteCount), try holds(label, fileName(name), content) { return }
+        try addFile(label, name: name, content: memory(SecretBytes(copying: content)))
     }
 
     /// As ``addFile(_:name:content:)``, for bytes that nobody else needs.
@@ -264,11 +249,20 @@ extension ImportedItem {
         let name = fileName(name)
         if isRecord, record == nil {
             record = Attachment(name: name, content: content)
-        } else if isSmall(content.count) {
-            try content.withBytes { content throws(ImportError) in try put(label, name, content) }
-        } else {
-            large.append((label, Attachment(name: name, content: content)))
+            return
         }
+        if isSmall(content.count) {
+            let isThere = try content.withBytes { content throws(ImportError) in try holds(label, name, content) }
+            if isThere { return }
+        }
+        // A file of thousands of attachments must not become thousands of records for one title.
+        guard large.count < ImportLimits.attachments else {
+            return add(
+                fault: .malformed(
+                    place, "an entry has at most \(ImportLimits.attachments) attachments beside those that it can hold")
+            )
+        }
+        large.append((label, Attachment(name: name, content: content)))
     }
 
     /// Whether a file goes into the item at once. What follows needs room too: a large file waits until all else is
@@ -292,17 +286,11 @@ extension ImportedItem {
     /// Makes it a value of its own, which is the content of its one file.
     func becomeRecord() { isRecord = true }
 
-    private func put(_ label: String, _ name: String, _ content: RawSpan) throws(ImportError) {
+    /// - Returns: False where the item has no room for it.
+    private func holds(_ label: String, _ name: String, _ content: RawSpan) throws(ImportError) -> Bool {
+        guard hasRoom(for: content.byteCount) else { return false }
         let label = self.label(label)
-        let isThere =
-            hasRoom(for: content.byteCount)
-            ? try adds { () throws(VaultError) in try item.addFile(label, name: name, content: content) } : false
-        if !isThere { keepApart(file: Attachment(name: name, content: try memory(SecretBytes(copying: content)))) }
-    }
-
-    private func keepApart(file: Attachment) {
-        note(.changed, "an attachment that an entry cannot hold, which is a value of its own below it")
-        keepApart(file)
+        return try adds { () throws(VaultError) in try item.addFile(label, name: name, content: content) }
     }
 
     /// Adds the large files as far as there is room. Each of the others becomes a value of its own.
@@ -314,15 +302,12 @@ extension ImportedItem {
             if isAlone { record = file } else { large.append(("file", file)) }
         }
         for (label, file) in large {
-            let label = self.label(label)
-            let isThere =
-                hasRoom(for: file.content.count)
-                ? try adds { () throws(VaultError) in
-                    try file.content.withBytes { content throws(VaultError) in
-                        try item.addFile(label, name: file.name, content: content)
-                    }
-                } : false
-            if !isThere { keepApart(file: file) }
+            let isThere = try file.content.withBytes { content throws(ImportError) in
+                try holds(label, file.name, content)
+            }
+            if isThere { continue }
+            note(.changed, "an attachment that an entry cannot hold, which is a value of its own below it")
+            attachments.append(file)
         }
         large = []
         if !attachments.isEmpty, item.tags.contains(where: { GuardTag($0) != nil }) {
@@ -362,7 +347,7 @@ extension ImportedItem {
         }
         guard try !adds({ () throws(VaultError) in try item.setNotes(all) }) else { return }
         note(.changed, "notes that an entry cannot hold, which are a value of their own below it")
-        keepApart(Attachment(name: "notes.txt", content: try memory(notes.copy())))
+        attachments.append(Attachment(name: "notes.txt", content: try memory(notes.copy())))
     }
 
     /// Adds a tag; what no tag can be is left out and said. One that begins as a guard and is none becomes the

@@ -29,7 +29,7 @@ extension ImportedItem {
             content = found
         } catch {
             guard error.isOfPart else { throw error }
-            return try part { () throws(ImportError) in throw error }
+            return add(fault: error)
         }
         try addFile(label, name: name, content: content)
     }

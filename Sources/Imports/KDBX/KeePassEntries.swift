@@ -78,7 +78,7 @@ final class KeePassEntries {
         if let notes = strings.take("Notes") { try add(notes: notes, layout?.areNotesLiteral ?? false, node, to: item) }
         try KeePassCodes.add(&strings, to: item)
         for (key, value) in strings.others { try add(custom: key, value, of: node, to: item) }
-        try add(binaries.others, to: item)
+        for binary in binaries.others { try add(binary: binary, to: item) }
         if let expiry { try add(expiry: expiry, "expires", to: item) }
         try addExtras(of: node, to: item)
         addTags(node, layout, tags, to: item)
@@ -216,15 +216,6 @@ final class KeePassEntries {
         }
         let kind: FieldKind = key.hasPrefix("KP2A_URL") ? .url : value.isProtected ? .secret : .text
         try add(kind, key, value, of: node, to: item, keepsEmpty: true)
-    }
-
-    /// Adds attachments, as many as an entry can have: each reference to a file is a copy of it.
-    private func add(_ binaries: [XMLNode], to item: ImportedItem) throws(ImportError) {
-        let most = ItemLimits.fields + ImportLimits.attachments
-        for binary in binaries.prefix(most) { try add(binary: binary, to: item) }
-        guard binaries.count > most else { return }
-        item.note(.leftOut, "\(binaries.count - most) attachments that are more than an entry can have")
-        for binary in binaries.dropFirst(most) { binary.markRead() }
     }
 
     private func add(binary: XMLNode, to item: ImportedItem) throws(ImportError) {
