@@ -77,6 +77,24 @@ def opened(app):
     app.find("Lock now", "push button")
 
 
+def begin(folder, environment=None):
+    """Starts the app on a vault that the command made, and unlocks it."""
+    app = state["app"] = App(PROGRAM, SCRATCH / folder / "home", environment)
+    app.focus()
+    app.typed(PASSCODE)
+    app.keys("Return")
+    opened(app)
+    return app
+
+
+def set_aside():
+    """Ends the app that runs, for a scenario with a vault of its own; `resume` goes on with it."""
+    before = state.pop("app", None)
+    if before:
+        before.end()
+    return before
+
+
 def row(app, name):
     return app.find(name, "list item")
 
@@ -271,9 +289,7 @@ def vault():
 
 def items():
     """Items with fields, as the command made them."""
-    before = state.pop("app", None)
-    if before:
-        before.end()
+    before = set_aside()
     made = Device(os.environ["HOLDFAST_COMMAND"], SCRATCH / "items", PASSCODE)
     paper = SCRATCH / "paper.txt"
     paper.write_text("on paper")
@@ -285,11 +301,7 @@ def items():
     counter = f"otpauth://hotp/x?secret={key}&counter=0"
     made.run("add", "count", "--kind=otp", "--secret-fd=0", given=counter)
     made.end()
-    app = state["app"] = App(PROGRAM, SCRATCH / "items" / "home")
-    app.focus()
-    app.typed(PASSCODE)
-    app.keys("Return")
-    opened(app)
+    app = begin("items")
     show(app, "count")
     # The first two codes of RFC 4226, appendix D.
     for code in ("755224", "287082"):
@@ -384,15 +396,9 @@ def by_keyboard(app):
 
 def editing():
     """Items made and changed in the app: fields, generator, favourites, tags, attachments, history, another name."""
-    before = state.pop("app", None)
-    if before:
-        before.end()
+    before = set_aside()
     made = Device(os.environ["HOLDFAST_COMMAND"], SCRATCH / "editing", PASSCODE, unlocks=False)
-    app = state["app"] = App(PROGRAM, SCRATCH / "editing" / "home")
-    app.focus()
-    app.typed(PASSCODE)
-    app.keys("Return")
-    opened(app)
+    app = begin("editing")
     app.press("Add an item")
     app.find("What Is It?")
     app.shot("56-kinds")
@@ -521,9 +527,7 @@ def editing():
 
 def appearances():
     """A list of items, one item and the form of a new one: dark, in high contrast, with large text and in a narrow window."""
-    before = state.pop("app", None)
-    if before:
-        before.end()
+    before = set_aside()
     made = Device(os.environ["HOLDFAST_COMMAND"], SCRATCH / "appearances", PASSCODE)
     paper = SCRATCH / "plan.txt"
     paper.write_text("on paper")
@@ -543,11 +547,7 @@ def appearances():
         ("high-contrast", {"ADW_DEBUG_HIGH_CONTRAST": "1"}, 780), ("large-text", {"XENVIRONMENT": str(large)}, 780),
         ("narrow", {}, 380),
     ]:
-        app = state["app"] = App(PROGRAM, SCRATCH / "appearances" / "home", environment)
-        app.focus()
-        app.typed(PASSCODE)
-        app.keys("Return")
-        opened(app)
+        app = begin("appearances", environment)
         if width < 780:
             app.resize(width, 640)
         heights[name] = row(app, "Mail").extents()[3]
@@ -574,19 +574,13 @@ def appearances():
 
 def dropping():
     """Files that are dragged in from another program: stored, attached to the item that is open, or imported."""
-    before = state.pop("app", None)
-    if before:
-        before.end()
+    before = set_aside()
     made = Device(os.environ["HOLDFAST_COMMAND"], SCRATCH / "dropping", PASSCODE)
     made.run("add", "Mail", "-u", "ada", "--secret-fd=0", given="purple hammer")
     database = SCRATCH / "dropped.kdbx"
     database.write_text("not what its name says")
     made.end()
-    app = state["app"] = App(PROGRAM, SCRATCH / "dropping" / "home")
-    app.focus()
-    app.typed(PASSCODE)
-    app.keys("Return")
-    opened(app)
+    app = begin("dropping")
     row(app, "Mail")
     paper = SCRATCH / "dropped paper.txt"
     paper.write_text("on paper")
@@ -617,9 +611,7 @@ def dropping():
 
 def importing():
     """A file of another program is shown before it is stored; what is there already is left out."""
-    before = state.pop("app", None)
-    if before:
-        before.end()
+    before = set_aside()
     made = Device(os.environ["HOLDFAST_COMMAND"], SCRATCH / "importing", PASSCODE)
     made.run("add", "router", "-u", "ada", "--secret-fd=0", given="grey hammer")
     base, table = SCRATCH / "base.kdbx", SCRATCH / "browser.csv"
@@ -635,11 +627,7 @@ def importing():
     table.write_text(
         "name,url,username,password\nshop,https://shop.example,bob,yellow hammer\npost,https://post.example,bob,red hammer\n"
     )
-    app = state["app"] = App(PROGRAM, SCRATCH / "importing" / "home")
-    app.focus()
-    app.typed(PASSCODE)
-    app.keys("Return")
-    opened(app)
+    app = begin("importing")
     row(app, "router")
     import_file(app, table)
     app.find("Import These Items?")
@@ -700,19 +688,13 @@ def import_file(app, path):
 
 def pictures():
     """QR codes of one-time codes: of a picture that was copied, opened or dropped. A picture without one stays a file."""
-    before = state.pop("app", None)
-    if before:
-        before.end()
+    before = set_aside()
     made = Device(os.environ["HOLDFAST_COMMAND"], SCRATCH / "pictures", PASSCODE)
     made.run("add", "Mail", "-u", "ada", "--secret-fd=0", given="purple hammer")
     made.end()
     keys = {name: base64.b32encode(name.encode().ljust(20, b"!")).decode() for name in ["copied", "opened", "dropped"]}
     codes = {name: qr_code(name, f"otpauth://totp/Shop:{name}?secret={key}&issuer=Shop") for name, key in keys.items()}
-    app = state["app"] = App(PROGRAM, SCRATCH / "pictures" / "home")
-    app.focus()
-    app.typed(PASSCODE)
-    app.keys("Return")
-    opened(app)
+    app = begin("pictures")
     show(app, "Mail")
     app.press("Copy password")
     until(lambda: clipboard() == "purple hammer", "the password is on the clipboard")
@@ -754,11 +736,7 @@ def pictures():
     app.press("Cancel")
     source.end()
     app.end()
-    app = state["app"] = App(PROGRAM, SCRATCH / "pictures" / "home", {"ADW_DEBUG_COLOR_SCHEME": "prefer-dark"})
-    app.focus()
-    app.typed(PASSCODE)
-    app.keys("Return")
-    opened(app)
+    app = begin("pictures", {"ADW_DEBUG_COLOR_SCHEME": "prefer-dark"})
     row(app, "Mail")
     import_copied(app, codes["copied"], "Import These Items?")
     app.find(part="1 is there already")
@@ -1316,9 +1294,7 @@ def folder():
     if not pathlib.Path("/usr/bin/swtpm").exists():
         print("\n==== WHAT THE FOLDER IS: NOT TESTED, swtpm is not installed ====\n", flush=True)
         return
-    before = state.pop("app", None)
-    if before:
-        before.end()
+    before = set_aside()
     chip = Chip(SCRATCH / "folder-chip")
     made = Device(os.environ["HOLDFAST_COMMAND"], SCRATCH / "folder", PASSCODE, unlocks=False)
     try:
@@ -1418,9 +1394,7 @@ def owner():
     if why := Machine.missing():
         print(f"\n==== THE APP'S FINGERPRINTS, ACCOUNTS AND CHIP ARE NOT TESTED: {why} ====\n", flush=True)
         return
-    before = state.pop("app", None)
-    if before:
-        before.end()
+    before = set_aside()
     machine, chip = Machine(SCRATCH / "machine", "account password"), Chip(SCRATCH / "chip")
     sensor = Sensor(SCRATCH / "sensor")
     try:
@@ -1566,9 +1540,7 @@ def pin():
     if not pathlib.Path("/usr/bin/swtpm").exists():
         print("\n==== THE APP'S PIN IS NOT TESTED: swtpm is not installed ====\n", flush=True)
         return
-    before = state.pop("app", None)
-    if before:
-        before.end()
+    before = set_aside()
     chip = Chip(SCRATCH / "pin-chip")
     made = Device(os.environ["HOLDFAST_COMMAND"], SCRATCH / "pin", PASSCODE, unlocks=False)
     try:
@@ -1701,15 +1673,9 @@ def proved(app, question):
 
 def renewal():
     """A new recovery phrase: the old words work until it is confirmed, and never again."""
-    before = state.pop("app", None)
-    if before:
-        before.end()
+    before = set_aside()
     made = Device(os.environ["HOLDFAST_COMMAND"], SCRATCH / "renewal", PASSCODE, unlocks=False)
-    app = state["app"] = App(PROGRAM, SCRATCH / "renewal" / "home")
-    app.focus()
-    app.typed(PASSCODE)
-    app.keys("Return")
-    opened(app)
+    app = begin("renewal")
     app.page("Settings")
     app.find("Opens with a passcode of its own")
     app.find(part="24 words open the vault")
@@ -1755,9 +1721,7 @@ def ladder():
     if not pathlib.Path("/usr/bin/swtpm").exists():
         print("\n==== THE APP'S LADDER IS NOT TESTED: swtpm is not installed ====\n", flush=True)
         return
-    before = state.pop("app", None)
-    if before:
-        before.end()
+    before = set_aside()
     folder = SCRATCH / "ladder"
     folder.mkdir(mode=0o700)
     chip = Chip(folder / "chip")
