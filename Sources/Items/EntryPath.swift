@@ -54,7 +54,7 @@ public struct EntryPath: Sendable, Hashable {
 
     /// By their bytes: texts that only look alike are different names.
     public static func == (left: EntryPath, right: EntryPath) -> Bool {
-        left.name.utf8.elementsEqual(right.name.utf8) && left.collection.utf8.elementsEqual(right.collection.utf8)
+        left.name.hasBytes(of: right.name) && left.collection.hasBytes(of: right.collection)
     }
 
     /// As ``==(_:_:)``.

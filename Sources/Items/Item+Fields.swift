@@ -59,6 +59,11 @@ extension Item {
         }
     }
 
+    /// How many fields it has; told without their labels.
+    package var fieldCount: Int { layout.fields.count }
+    /// How many fields, tags, earlier values and notes it has.
+    package var partCount: Int { layout.entries.count }
+
     /// Adds a field behind the others.
     /// - Throws: `invalidItem` for what an item cannot hold, `tooLarge` beyond 1 MiB, `outOfMemory`; then nothing has
     ///   changed.

@@ -17,7 +17,7 @@ package struct RecordName: Sendable, Hashable {
 
     /// By their bytes: texts that only look alike are different names.
     package static func == (left: RecordName, right: RecordName) -> Bool {
-        left.name.utf8.elementsEqual(right.name.utf8) && left.collection.utf8.elementsEqual(right.collection.utf8)
+        left.name.hasBytes(of: right.name) && left.collection.hasBytes(of: right.collection)
     }
 
     package func hash(into hasher: inout Hasher) {
@@ -52,12 +52,22 @@ package struct EntryFolder: Sendable, Hashable {
 
     /// By their bytes, as records' names.
     package static func == (left: EntryFolder, right: EntryFolder) -> Bool {
-        left.first.utf8.elementsEqual(right.first.utf8) && left.rest.utf8.elementsEqual(right.rest.utf8)
+        left.first.hasBytes(of: right.first) && left.rest.hasBytes(of: right.rest)
     }
 
     package func hash(into hasher: inout Hasher) {
         hasher.combineBytes(of: first)
         hasher.combineBytes(of: rest)
+    }
+}
+
+extension String {
+    /// Whether it has the same bytes as another text, not only the same characters. Several times as fast as comparing
+    /// them one by one.
+    package func hasBytes(of other: String) -> Bool {
+        guard utf8.count == other.utf8.count else { return false }
+        var (left, right) = (self, other)
+        return left.withUTF8 { left in right.withUTF8 { right in unsafe left.elementsEqual(right) } }
     }
 }
 

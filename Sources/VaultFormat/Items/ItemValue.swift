@@ -59,8 +59,13 @@ extension RawSpan {
     /// Whether these bytes are UTF-8, looked at where they lie.
     package var isUTF8: Bool {
         unsafe withUnsafeBytes { bytes in
+            // Most texts begin with much ASCII, eight bytes of which are looked at together.
+            var start = 0
+            while start + 8 <= bytes.count,
+                unsafe bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self) & 0x8080_8080_8080_8080 == 0
+            { start += 8 }
             var parser = Unicode.UTF8.ForwardParser()
-            var iterator = unsafe bytes.makeIterator()
+            var iterator = unsafe UnsafeRawBufferPointer(rebasing: bytes[start...]).makeIterator()
             while true {
                 switch unsafe parser.parseScalar(from: &iterator) {
                 case .valid: continue
