@@ -44,8 +44,9 @@ package struct ImportPlan: Sendable {
         }
         var found = [StoredItems.Match?](repeating: nil, count: wanted.count)
         // The same goes first: another version is looked for among what is left.
+        let compared = imported.items.indices.filter { stored.hasAnything(at: wanted[$0]) }
         for rule in StoredItems.Rule.allCases {
-            var left = imported.items.indices.filter { found[$0] == nil }
+            var left = compared.filter { found[$0] == nil }
             if rule == .renamed { left = ImportPlan.alone(left, imported.items, wanted) }
             for index in left { found[index] = try stored.match(imported.items[index], at: wanted[index], rule) }
         }

@@ -24,14 +24,14 @@ struct ItemComparison: ~Copyable {
         let created: Int64?
         let tags: Set<String>
         /// Of each field, and of the notes: what it is called, and a digest of that and of its value.
-        fileprivate let parts: [(label: String, digest: [UInt8])]
-        fileprivate let earlier: Set<[UInt8]>
+        fileprivate let parts: [(label: String, digest: Digest)]
+        fileprivate let earlier: Set<Digest>
         /// Whether there is room for no more earlier values.
         fileprivate let isHistoryFull: Bool
-        /// All of these, in whatever order.
-        let whole: [UInt8]
+        /// A sum of all of these, in whatever order: what has the same parts has the same.
+        let whole: UInt64
         /// What tells an account from others of the same title; nil without a user name.
-        let account: [UInt8]?
+        let account: Digest?
 
         /// Whether it is another version of an item at the same path: of the same account, of one that had the name
         /// before, or of one that had none and nothing else.
@@ -56,8 +56,8 @@ struct ItemComparison: ~Copyable {
     }
 
     func content(of item: borrowing Item, created: Int64?, modified: Int64?) throws(VaultError) -> Content {
-        var parts: [(String, [UInt8])] = []
-        var account: [UInt8]?
+        var parts: [(String, Digest)] = []
+        var account: Digest?
         for field in item.fields {
             let digest = try item.withValue(of: field) { value throws(VaultError) in
                 try self.digest(field.label, field.kind, value)
@@ -67,7 +67,7 @@ struct ItemComparison: ~Copyable {
         }
         let notes = try item.withNotes { notes throws(VaultError) in try digest("notes", nil, notes) }
         if let notes { parts.append(("notes", notes)) }
-        var earlier: Set<[UInt8]> = []
+        var earlier: Set<Digest> = []
         for value in item.history {
             earlier.insert(
                 try item.withValue(of: value) { bytes throws(VaultError) in
@@ -77,14 +77,15 @@ struct ItemComparison: ~Copyable {
         return Content(
             kind: item.kind, isFavourite: item.isFavourite, modified: modified, created: created, tags: Set(item.tags),
             parts: parts, earlier: earlier, isHistoryFull: item.history.count >= ItemLimits.history,
-            whole: parts.map(\.1).sorted { $0.lexicographicallyPrecedes($1) }.flatMap(\.self), account: account)
+            whole: parts.reduce(0) { sum, part in sum &+ part.1.withBytes { $0.present(at: 0, as: UInt64.self) } },
+            account: account)
     }
 
     /// What of a file's item a vault's item has not: labels, and words for what is no field; empty where it has all. An
     /// earlier value counts as there for a file's item that was changed before the vault's. What only the vault has is
     /// told of where the file's item was changed after it.
     static func difference(of item: Content, from stored: Content) -> [String] {
-        var there: [[UInt8]: Int] = [:]
+        var there: [Digest: Int] = [:]
         for part in stored.parts { there[part.digest, default: 0] += 1 }
         var found: [String] = []
         let isNewer = item.modified.map { $0 > stored.modified ?? .min }
@@ -110,7 +111,7 @@ struct ItemComparison: ~Copyable {
 
     /// Under the key, of the size of a label, the label and a value. Which of the kinds of fields it is does not
     /// count, but a code is the same however its settings are written.
-    private func digest(_ label: String, _ kind: FieldKind?, _ value: RawSpan) throws(VaultError) -> [UInt8] {
+    private func digest(_ label: String, _ kind: FieldKind?, _ value: RawSpan) throws(VaultError) -> Digest {
         let label = label.lowercased()
         switch kind == .oneTimeCode ? try? OneTimeCode(parsing: value).text() : nil {
         case .none: return try digest(label, value)
@@ -119,7 +120,7 @@ struct ItemComparison: ~Copyable {
         }
     }
 
-    private func digest(_ label: String, _ value: RawSpan) throws(VaultError) -> [UInt8] {
+    private func digest(_ label: String, _ value: RawSpan) throws(VaultError) -> Digest {
         var front: [UInt8] = []
         for shift in 0..<4 { front.append(UInt8(truncatingIfNeeded: label.utf8.count >> (8 * shift))) }
         front += label.utf8
@@ -133,7 +134,7 @@ struct ItemComparison: ~Copyable {
         defer { WorkingMemory.wipe() }
         return try message.withBytes { message throws(VaultError) in
             try key.withBytes { key throws(VaultError) in
-                try crypto(BLAKE3.keyedHash(message, key: key)).bytes
+                try crypto(BLAKE3.keyedHash(message, key: key))
             }
         }
     }

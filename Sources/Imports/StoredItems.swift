@@ -36,7 +36,7 @@ final class StoredItems {
         /// Those before it are taken.
         var first = 0
         /// By all that they have; empty until one is looked for.
-        var same: [[UInt8]: [EntryPath]] = [:]
+        var same: [UInt64: [EntryPath]] = [:]
     }
 
     /// Versions that are compared with one item: thousands may have the same title.
@@ -77,6 +77,9 @@ final class StoredItems {
             }
         }
     }
+
+    /// Whether the vault has an item or a value at a place, with or without a number.
+    func hasAnything(at wanted: EntryPath) -> Bool { candidates[wanted] != nil || files[wanted] != nil }
 
     /// The item of the vault that one of a file is by a rule; no other will be it.
     /// - Throws: `locked`, `damaged`, `outOfMemory`.
