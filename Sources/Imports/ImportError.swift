@@ -147,7 +147,9 @@ extension RawSpan {
     }
 
     /// Bytes that are no secret, as a text; what is not UTF-8 is repaired.
-    func openText(_ range: Range<Int>) -> String { String(decoding: range.map { self[$0] }, as: UTF8.self) }
+    func openText(_ range: Range<Int>) -> String {
+        unsafe extracting(range).withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+    }
 
     /// Whether a part is an ASCII text.
     func equals(_ text: StaticString, _ range: Range<Int>) -> Bool {

@@ -146,13 +146,16 @@ extension ImportedItem {
     /// Bytes of memory that it takes. A few bytes of a file become a thousand of an item: what a file has bounds
     /// nothing.
     fileprivate var bytesOfMemory: Int {
-        let parts = item.fields.count + item.history.count + item.tags.count
-        var size = ImportedItem.front + parts * ImportedItem.field + ImportBudget.locked(item.size)
-        for text in path + [name, place] + attachments.map(\.name) {
-            size += ImportBudget.element(String.self) + ImportBudget.text(text.utf8.count)
-        }
+        var size = ImportedItem.front + item.partCount * ImportedItem.field + ImportBudget.locked(item.size)
+        for text in path { size += ImportedItem.text(text) }
+        size += ImportedItem.text(name) + ImportedItem.text(place)
         for (_, what) in remarks { size += ImportedItem.remark(what) }
-        for file in attachments + [record].compactMap(\.self) { size += ImportBudget.locked(file.content.count) }
+        for file in attachments { size += ImportedItem.text(file.name) + ImportBudget.locked(file.content.count) }
+        if let record { size += ImportedItem.text(record.name) + ImportBudget.locked(record.content.count) }
         return size
+    }
+
+    private static func text(_ text: String) -> Int {
+        ImportBudget.element(String.self) + ImportBudget.text(text.utf8.count)
     }
 }

@@ -106,13 +106,14 @@ package final class ImportedItem: @unchecked Sendable {  // built by one thread,
             if isPlain(part) { return (text: part, isCut: false) }
             // A title may be as long as the file; spaces that go away may be in front of what stays.
             let (plain, isCut) = cleaned(part, 2 * longestName) { $0 == "/" || $0.isUnsafeToShow ? " " : $0 }
-            let text = plain.split(separator: " ").joined(separator: " ")
+            if isPlain(plain) { return (text: plain, isCut: isCut) }
+            let text = plain.utf8.split(separator: 0x20).map { Substring($0) }.joined(separator: " ")
             // No part of a path is one of these.
             return (text: [".", ".."].contains(text) ? "(\(text))" : text, isCut: isCut)
         }.filter { !$0.text.isEmpty }
         let isCut = parts.contains { $0.isCut }
-        if parts.count == 1, !isCut, isPlain(parts[0].text) { return (parts[0].text, false) }
         let whole = parts.map(\.text).joined(separator: "/")
+        guard whole.utf8.count > longestName else { return (whole.isEmpty ? "unnamed" : whole, isCut) }
         let (name, isWholeCut) = cleaned(whole, longestName) { $0 }
         return (name.isEmpty ? "unnamed" : name, isWholeCut || isCut)
     }
@@ -143,15 +144,16 @@ package final class ImportedItem: @unchecked Sendable {  // built by one thread,
     fileprivate static func cleaned(
         _ text: String, _ limit: Int, _ change: (Unicode.Scalar) -> Unicode.Scalar
     ) -> (String, isCut: Bool) {
-        var plain = String.UnicodeScalarView()
-        var count = 0
+        var plain: [UInt8] = []
+        plain.reserveCapacity(min(text.utf8.count, limit))
         for scalar in text.unicodeScalars {
             let scalar = scalar.value < 0x20 || scalar.value == 0x7F ? " " : change(scalar)
-            count += UTF8.width(scalar)
-            guard count <= limit else { return (String(plain), true) }
-            plain.append(scalar)
+            guard plain.count + UTF8.width(scalar) <= limit else {
+                return (String(decoding: plain, as: UTF8.self), true)
+            }
+            if scalar.isASCII { plain.append(UInt8(scalar.value)) } else { plain += UTF8.encode(scalar) ?? .init() }
         }
-        return (String(plain), false)
+        return (String(decoding: plain, as: UTF8.self), false)
     }
 }
 
@@ -185,7 +187,7 @@ extension ImportedItem {
     private static let room = "an entry has at most \(ItemLimits.fields) fields and \(ItemLimits.size >> 20) MiB"
 
     private func hasRoom(for size: Int) -> Bool {
-        item.fields.count < ItemLimits.fields && item.size + size <= ItemLimits.size
+        item.fieldCount < ItemLimits.fields && item.size + size <= ItemLimits.size
     }
 
     /// Adds something to the item.

@@ -105,8 +105,8 @@ package enum TableImport {
         /// Columns with a role, in the order in which an entry gets what is in them: what every entry has comes first,
         /// because of the rest there may be more than an entry has room for.
         private(set) var order: [Int] = []
-        /// The first column of each role.
-        private var places: [Role: Int] = [:]
+        /// The first column of each role that names no field; a table of their hashes would take longer than these few.
+        private var places: [(role: Role, column: Int)] = []
         /// As the table has them.
         let titles: [String]
         let program: Program?
@@ -186,14 +186,17 @@ package enum TableImport {
             var last: [Int] = []
             for (column, role) in roles.enumerated() {
                 guard let role else { continue }
-                if places[role] == nil { places[role] = column }
+                switch role {
+                case .text, .secret, .date: break
+                default: if place(role) == nil { places.append((role, column)) }
+                }
                 if role == .fields || unknown.contains(column) { last.append(column) } else { order.append(column) }
             }
             order += last
         }
 
-        /// The first column of a role.
-        func place(_ role: Role) -> Int? { places[role] }
+        /// The first column of a role that names no field.
+        func place(_ role: Role) -> Int? { places.first { $0.role == role }?.column }
         var title: Int? { place(.title) }
     }
 }

@@ -89,7 +89,9 @@ struct DelimitedText: ~Copyable {
     }
 
     /// As ``value(_:)``, for what is no secret.
-    borrowing func text(_ cell: Cell) throws(ImportError) -> String { try value(cell).openText() }
+    borrowing func text(_ cell: Cell) throws(ImportError) -> String {
+        try withValue(cell) { $0.openText(0..<$0.byteCount) }
+    }
 }
 
 extension DelimitedText.Cell {
