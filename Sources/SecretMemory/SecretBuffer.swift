@@ -9,6 +9,13 @@ package struct SecretBuffer: ~Copyable, Sendable {
     /// Empty; memory is taken with the first bytes.
     package init(limit: Int = 1 << 30) { self.limit = limit }
 
+    /// Takes memory for so many bytes in all, where they are known: what grows by doubling is there twice for a moment.
+    /// - Throws: As ``append(_:)``.
+    package mutating func reserveCapacity(_ capacity: Int) throws(SecretMemoryError) {
+        guard capacity <= limit else { throw .invalidSize(capacity) }
+        try reserve(capacity)
+    }
+
     /// - Throws: `invalidSize` beyond the limit, `lockedMemoryExhausted`; then nothing was written.
     package mutating func append(_ bytes: RawSpan) throws(SecretMemoryError) {
         guard bytes.byteCount <= limit - count else { throw .invalidSize(count) }

@@ -33,6 +33,33 @@ import Testing
         }
     }
 
+    /// The padding is looked at before the content is decrypted: one block, several, and each length.
+    @Test func `each size comes back from CBC mode, and a wrong last byte is refused`() throws {
+        let vector = [UInt8](repeating: 7, count: 16)
+        let key = try secret(Self.key)
+        for count in 0...49 {
+            let text = (0..<count).map { UInt8($0) }
+            var sealed = try unsafe BlockCipher.encryptCBC(text.span.bytes, key: key, vector: vector.span.bytes)
+                .revealed()
+            #expect(
+                try unsafe BlockCipher.decryptCBC(sealed.span.bytes, key: key, vector: vector.span.bytes).revealed()
+                    == text, "\(count)")
+            #expect(throws: CryptographyError.invalidSize) {
+                _ = try unsafe BlockCipher.decryptCBC(
+                    sealed.span.bytes, key: key, vector: vector.span.bytes.extracting(0..<15)
+                ).count
+            }
+            // A padding of one byte, turned into 0x81: none is that long.
+            guard count % 16 == 15 else { continue }
+            if count > 16 { sealed[sealed.count - 17] ^= 0x80 }
+            var first = vector
+            if count < 16 { first[15] ^= 0x80 }
+            #expect(throws: CryptographyError.self) {
+                _ = try unsafe BlockCipher.decryptCBC(sealed.span.bytes, key: key, vector: first.span.bytes).count
+            }
+        }
+    }
+
     @Test func `KeePass' derivation is AES in ECB mode, again and again`() throws {
         let key = try secret(Self.key)
         let blocks = try secret(Self.text)

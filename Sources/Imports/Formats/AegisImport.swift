@@ -8,17 +8,20 @@ package enum AegisImport {
     package static func read(
         _ bytes: consuming SecretBytes, password: borrowing SecretBytes?, _ options: ImportOptions = ImportOptions()
     ) throws(ImportError) -> Imported {
-        let document = try JSONDocument(bytes)
+        var document = try JSONDocument(bytes)
         guard document.integer(document.root["version"]) == 1, let database = document.root["db"] else {
             throw ImportError(.unsupported, "", "this is no export of Aegis that is known")
         }
-        guard let sealed = try document.string(database) else { return try entries(database, document, options) }
-        switch password {
-        case .none: throw ImportError(.passwordNeeded, "", "the file is encrypted")
-        case .some(let password):
-            let inner = try JSONDocument(decrypt(sealed, document, password), beside: document.size)
-            return try entries(inner.root, inner, options)
+        let content: SecretBytes? = try document.withString(database) { sealed throws(ImportError) in
+            switch password {
+            case .none: throw ImportError(.passwordNeeded, "", "the file is encrypted")
+            case .some(let password): try decrypt(sealed, document, password)
+            }
         }
+        guard let content else { return try entries(database, document, options) }
+        // What it came out of goes before it is read.
+        document = try JSONDocument(content)
+        return try entries(document.root, document, options)
     }
 
     private static func entries(
@@ -76,7 +79,7 @@ package enum AegisImport {
     }
 
     private static func decrypt(
-        _ sealed: borrowing SecretBytes, _ document: borrowing JSONDocument, _ password: borrowing SecretBytes
+        _ sealed: RawSpan, _ document: borrowing JSONDocument, _ password: borrowing SecretBytes
     ) throws(ImportError) -> SecretBytes {
         let header = document.root["header"]
         guard let params = header?["params"] else {
@@ -95,7 +98,8 @@ package enum AegisImport {
         case .some(let master):
             var content = SecretBuffer(limit: ImportLimits.file)
             let isValid = try memory { () throws(SecretMemoryError) in
-                try sealed.withBytes { sealed throws(SecretMemoryError) in try Base64.decode(sealed, into: &content) }
+                try content.reserveCapacity(sealed.byteCount / 4 * 3)
+                return try Base64.decode(sealed, into: &content)
             }
             guard isValid else { throw .malformed("db", "nonce, tag or content is missing") }
             return try content.withBytes { content throws(ImportError) in

@@ -8,11 +8,14 @@ extension BitwardenImport {
         _ document: borrowing JSONDocument, _ password: borrowing SecretBytes
     ) throws(ImportError) -> SecretBytes {
         let keys = try keys(document, password)
-        guard let check = try document.string(document.root["encKeyValidation_DO_NOT_EDIT"]),
-            let data = try document.string(document.root["data"])
+        let check = "encKeyValidation_DO_NOT_EDIT"
+        guard
+            let _ = try document.withString(
+                document.root[check], { text throws(ImportError) in try open(text, keys, check) }),
+            let content = try document.withString(
+                document.root["data"], { text throws(ImportError) in try open(text, keys, "data") })
         else { throw ImportError(.malformed, "", "the encrypted data is missing") }
-        _ = try open(check, keys, "encKeyValidation_DO_NOT_EDIT")
-        return try open(data, keys, "data")
+        return content
     }
 
     private struct Keys: ~Copyable {
@@ -68,35 +71,27 @@ extension BitwardenImport {
 
     /// `2.`, then initial vector, ciphertext and tag in base 64 with bars between.
     private static func open(
-        _ text: borrowing SecretBytes, _ keys: borrowing Keys, _ place: String
+        _ text: RawSpan, _ keys: borrowing Keys, _ place: String
     ) throws(ImportError) -> SecretBytes {
-        let parts: Parts = try text.withBytes { text throws(ImportError) -> Parts in
-            try BitwardenImport.parts(text, place)
-        }
-        let tag = try memory { () throws(SecretMemoryError) in
-            var message = SecretBuffer()
-            try parts.vector.withBytes { bytes throws(SecretMemoryError) in try message.append(bytes) }
-            try parts.content.withBytes { bytes throws(SecretMemoryError) in try message.append(bytes) }
-            return try message.bytes()
-        }
-        let isGenuine = tag.withBytes { message in
-            parts.tag.withBytes { HMACSHA256.isValid($0, for: message, key: keys.authentication) }
-        }
-        guard isGenuine else {
-            throw ImportError(.wrongPassword, "", "the password is not the file's, or the file was changed")
-        }
-        return try parts.content.withBytes { content throws(ImportError) in
-            try parts.vector.withBytes { vector throws(ImportError) in
-                do throws(CryptographyError) {
-                    return try BlockCipher.decryptCBC(content, key: keys.encryption, vector: vector)
-                } catch { throw ImportError.malformed(place, "the encrypted data is damaged") }
+        let parts = try parts(text, place)
+        return try parts.message.withBytes { message throws(ImportError) in
+            let isGenuine = parts.tag.withBytes { HMACSHA256.isValid($0, for: message, key: keys.authentication) }
+            guard isGenuine else {
+                throw ImportError(.wrongPassword, "", "the password is not the file's, or the file was changed")
             }
+            do throws(CryptographyError) {
+                return try BlockCipher.decryptCBC(
+                    message.extracting(vectorSize..<message.byteCount), key: keys.encryption,
+                    vector: message.extracting(0..<vectorSize))
+            } catch { throw ImportError.malformed(place, "the encrypted data is damaged") }
         }
     }
 
+    private static let vectorSize = 16
+
     private struct Parts: ~Copyable {
-        let vector: SecretBytes
-        let content: SecretBytes
+        /// Initial vector and ciphertext, which the tag is over.
+        let message: SecretBuffer
         let tag: SecretBytes
     }
 
@@ -109,15 +104,20 @@ extension BitwardenImport {
         guard text.byteCount > 2, text[0] == UInt8(ascii: "2"), text[1] == UInt8(ascii: "."), bars.count == 2 else {
             throw ImportError(.unsupported, place, "an encryption that is not known")
         }
-        func part(_ range: Range<Int>) throws(ImportError) -> SecretBytes {
-            let bytes = try SecretBytes.decoded(base64: text.extracting(range))
-            guard let bytes else { throw .malformed(place, "this is not base 64") }
-            return bytes
+        var message = SecretBuffer(limit: ImportLimits.file)
+        try memory { () throws(SecretMemoryError) in try message.reserveCapacity(text.byteCount / 4 * 3) }
+        var sizes: [Int] = []
+        for range in [2..<bars[0], bars[0] + 1..<bars[1]] {
+            let isValid = try memory { () throws(SecretMemoryError) in
+                try Base64.decode(text.extracting(range), into: &message)
+            }
+            guard isValid else { throw .malformed(place, "this is not base 64") }
+            sizes.append(message.count)
         }
-        let vector = try part(2..<bars[0])
-        let content = try part(bars[0] + 1..<bars[1])
-        let tag = try part(bars[1] + 1..<text.byteCount)
-        guard vector.count == 16, tag.count == 32 else { throw .malformed(place, "a part has the wrong size") }
-        return Parts(vector: vector, content: content, tag: tag)
+        guard let tag = try SecretBytes.decoded(base64: text.extracting(bars[1] + 1..<text.byteCount)) else {
+            throw .malformed(place, "this is not base 64")
+        }
+        guard sizes[0] == vectorSize, tag.count == 32 else { throw .malformed(place, "a part has the wrong size") }
+        return Parts(message: message, tag: tag)
     }
 }

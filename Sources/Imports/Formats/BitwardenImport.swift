@@ -29,7 +29,7 @@ package enum BitwardenImport {
     static func isExport(_ bytes: RawSpan) -> Bool { ZipArchive.holds(data, bytes) }
 
     private static func read(
-        _ document: borrowing JSONDocument, password: borrowing SecretBytes?, _ archive: consuming ZipArchive?,
+        _ document: consuming JSONDocument, password: borrowing SecretBytes?, _ archive: consuming ZipArchive?,
         _ options: ImportOptions
     ) throws(ImportError) -> Imported {
         guard document.root["encrypted"]?.isTrue ?? false else { return try read(document, archive, options) }
@@ -42,7 +42,10 @@ package enum BitwardenImport {
         switch password {
         case .none: throw ImportError(.passwordNeeded, "", "the file is protected with a password")
         case .some(let password):
-            return try read(JSONDocument(decrypt(document, password), beside: document.size), archive, options)
+            let content = try decrypt(document, password)
+            // What it came out of goes before it is read.
+            document = try JSONDocument(content)
+            return try read(document, archive, options)
         }
     }
 

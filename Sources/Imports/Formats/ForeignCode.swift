@@ -103,6 +103,7 @@ extension SecretBytes {
     /// What a text in base 64 stands for; nil for what is none.
     static func decoded(base64 text: RawSpan) throws(ImportError) -> SecretBytes? {
         var buffer = SecretBuffer(limit: ImportLimits.file)
+        try memory { () throws(SecretMemoryError) in try buffer.reserveCapacity(text.byteCount / 4 * 3) }
         guard try memory(Base64.decode(text, into: &buffer)) else { return nil }
         return try memory(buffer.bytes())
     }

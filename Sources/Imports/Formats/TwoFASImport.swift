@@ -20,16 +20,18 @@ package enum TwoFASImport {
         var result = Imported(options)
         var groups = try ForeignGroups(root["groups"], "id", document)
         try read(services, document, &groups, into: &result)
-        if let sealed = try document.string(root["servicesEncrypted"]) {
+        let content: SecretBytes? = try document.withString(root["servicesEncrypted"]) { sealed throws(ImportError) in
             switch password {
             case .none: throw ImportError(.passwordNeeded, "", "the file is encrypted")
-            case .some(let password):
-                let inner = try JSONDocument(decrypt(sealed, password), beside: document.size)
-                guard let services = inner.root.elements else {
-                    throw ImportError(.malformed, "servicesEncrypted", "the list of services is missing")
-                }
-                try read(services, inner, &groups, into: &result)
+            case .some(let password): try decrypt(sealed, password)
             }
+        }
+        if let content {
+            let inner = try JSONDocument(content, beside: document.size)
+            guard let services = inner.root.elements else {
+                throw ImportError(.malformed, "servicesEncrypted", "the list of services is missing")
+            }
+            try read(services, inner, &groups, into: &result)
         }
         groups.noteUnused(&result)
         document.noteUnread(in: root, except: meaningless, into: &result)
@@ -91,10 +93,10 @@ package enum TwoFASImport {
 
     /// Content and tag, salt, and nonce, in base 64 with colons between: AES-256-GCM under a key that PBKDF2 gives.
     private static func decrypt(
-        _ sealed: borrowing SecretBytes, _ password: borrowing SecretBytes
+        _ sealed: RawSpan, _ password: borrowing SecretBytes
     ) throws(ImportError) -> SecretBytes {
         let place = "servicesEncrypted"
-        let parts = try sealed.withBytes { text throws(ImportError) -> Parts in try TwoFASImport.parts(text, place) }
+        let parts = try parts(sealed, place)
         let key = try parts.salt.withBytes { salt throws(ImportError) in
             let outer = BulkMemory.begin(isAllowed: false)
             defer { BulkMemory.end(outer) }

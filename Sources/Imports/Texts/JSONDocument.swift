@@ -24,13 +24,18 @@ package struct JSONDocument: ~Copyable {
 
     /// The value of a string, its escapes decoded; nil for anything else.
     package func string(_ node: JSONNode?) throws(ImportError) -> SecretBytes? {
+        try withString(node) { value throws(ImportError) in try memory(SecretBytes(copying: value)) }
+    }
+
+    /// Lends the value of a string to ``body``: as ``string(_:)``, but without a copy where it has no escapes.
+    func withString<R: ~Copyable>(
+        _ node: JSONNode?, _ body: (RawSpan) throws(ImportError) -> R
+    ) throws(ImportError) -> R? {
         guard let node, case .string(let range, let hasEscapes) = node.value else { return nil }
         node.markRead()
         return try bytes.withBytes { bytes throws(ImportError) in
-            guard hasEscapes else {
-                return try memory(SecretBytes(copying: bytes.extracting(range)))
-            }
-            return try JSONNodeReader.decode(range, bytes)
+            guard hasEscapes else { return try body(bytes.extracting(range)) }
+            return try JSONNodeReader.decode(range, bytes).withBytes(body)
         }
     }
 

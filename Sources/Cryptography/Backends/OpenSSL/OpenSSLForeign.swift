@@ -12,8 +12,14 @@ package enum BlockCipher {
     package static func decryptCBC(
         _ content: RawSpan, key: borrowing SecretBytes, vector: RawSpan
     ) throws(CryptographyError) -> SecretBytes {
-        guard content.byteCount > 0, content.byteCount % 16 == 0 else { throw .invalidSize }
-        return try unsafe OpenSSLStream.run(EVP_aes_256_cbc(), content, key: key, vector: vector, encrypts: false)
+        guard vector.byteCount == 16, content.byteCount > 0, content.byteCount % 16 == 0 else { throw .invalidSize }
+        // The last block first, whose padding says how much all of it is: the content is not copied to get rid of it.
+        let start = content.byteCount - 16
+        let before = start > 0 ? content.extracting(start - 16..<start) : vector
+        let last = try unsafe OpenSSLStream.run(
+            EVP_aes_256_cbc(), content.extracting(start..<content.byteCount), key: key, vector: before, encrypts: false)
+        return try unsafe OpenSSLStream.run(
+            EVP_aes_256_cbc(), content, key: key, vector: vector, encrypts: false, room: start + last.count)
     }
 
     /// As ``decryptCBC(_:key:vector:)``, the other way.
@@ -84,9 +90,10 @@ package enum AuthenticatedCipher {
 
 /// One run of a cipher over bytes that are all there.
 enum OpenSSLStream {
+    /// - Parameter room: Bytes that come out, where it is known; there is no copy then.
     static func run(
         _ cipher: OpaquePointer?, _ content: RawSpan, key: borrowing SecretBytes, vector: RawSpan, encrypts: Bool,
-        tag: RawSpan? = nil, isPadded: Bool = true
+        tag: RawSpan? = nil, isPadded: Bool = true, room: Int? = nil
     ) throws(CryptographyError) -> SecretBytes {
         guard unsafe Int(EVP_CIPHER_get_key_length(cipher)) == key.count, content.byteCount <= OpenSSL.maximumCount
         else { throw .invalidSize }
@@ -105,7 +112,9 @@ enum OpenSSLStream {
             var copy = (0..<tag.byteCount).map { unsafe tag.unsafeLoad(fromByteOffset: $0, as: UInt8.self) }
             isDone = unsafe EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(copy.count), &copy) == 1
         }
-        var output = try SecretBytes.zeroed(content.byteCount + 16, lifetime: .transient)
+        let isStream = unsafe EVP_CIPHER_get_block_size(cipher) == 1
+        var output = try SecretBytes.zeroed(
+            room ?? (isStream ? content.byteCount : content.byteCount + 16), lifetime: .transient)
         var (count, rest): (Int32, Int32) = (0, 0)
         output.withMutableBytes { output in
             unsafe output.withMutablePointer { output in
@@ -117,6 +126,7 @@ enum OpenSSLStream {
             }
         }
         guard isDone else { throw OpenSSL.takeError() }
+        guard Int(count + rest) < output.count else { return output }
         do throws(SecretMemoryError) { return try output.copy(0..<Int(count + rest)) } catch { throw .memory(error) }
     }
 }
