@@ -26,6 +26,21 @@ import Testing
         #expect(try !sandbox.run("list", passcode: Prepared.passcode).text.contains("Mail"))
     }
 
+    /// What a file becomes would be in memory beside the derivation of the vault's key.
+    @Test func `the vault is opened before a file is read, and after what is wrong at first sight`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        let faulty = try sandbox.file("name,url,username,password,note\nMail".utf8, "a.csv")
+        let strange = try sandbox.file([1, 2, 3], "strange")
+        #expect(try sandbox.run("import", faulty, passcode: Prepared.passcode).code == 5)
+        for (words, code) in [
+            (["import", faulty], 3), (["import", strange], 2), (["import", sandbox.path + "/none"], 6),
+            (["import", faulty, "--format=kdbx", "--key-file", sandbox.path + "/none"], 6),
+        ] {
+            let result = try sandbox.run(raw: words.map { Array($0.utf8) }, passcode: "not the passcode")
+            #expect(result.code == code, "\(words): \(result.code) \(result.errors)")
+        }
+    }
+
     @Test func `a key file that is missing is as a missing file`() throws {
         let sandbox = try Sandbox(prepared: true)
         let database = try sandbox.file([0x03, 0xD9, 0xA2, 0x9A], "a.kdbx")

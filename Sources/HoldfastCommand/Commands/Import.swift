@@ -63,9 +63,11 @@ extension Command {
 }
 
 private func importFile(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let (imported, isPlainFile) = try read(arguments)
+    let source = try source(arguments)
     let folder = try folder(arguments)
+    // Before the file becomes entries: what it becomes would be in memory beside the derivation of the key.
     let vault = try Unlocking.open(arguments, isForWhole: true)
+    let (imported, isPlainFile) = try read(source, arguments)
     let items = ItemStore(vault)
     let plan = try vaultCall {
         try ImportPlan(imported, into: items, folder: folder, updates: arguments[Options.takeOver])
@@ -99,14 +101,20 @@ private func folder(_ arguments: Arguments) throws(CommandError) -> String {
     return folder
 }
 
-/// - Returns: Also whether it came out of a file that anyone can read who gets it.
-private func read(_ arguments: Arguments) throws(CommandError) -> (Imported, isPlainFile: Bool) {
+/// What is read, as far as it can be told before a passcode is asked for.
+private enum Source {
+    case keyring
+    case passFolder
+    case file(ImportFormat)
+}
+
+private func source(_ arguments: Arguments) throws(CommandError) -> Source {
     let path = arguments[place: 0]
     let named = arguments[Options.format].flatMap(ImportFormat.init)
     if let named { try checkOptions(arguments, of: named) }
     if let named, named.isOfProgram {
         guard arguments.places.isEmpty else { throw .usage("\(named.rawValue) is no file; leave FILE out") }
-        return (try KeyringStore.read(), false)
+        return .keyring
     }
     guard !arguments.places.isEmpty else {
         throw .usage("FILE is missing; it may be left out with --format \(ImportFormat.keyring.rawValue) only")
@@ -114,28 +122,44 @@ private func read(_ arguments: Arguments) throws(CommandError) -> (Imported, isP
     guard try !ImportedFile.isFolder(path) else {
         guard named ?? .pass == .pass else { throw .usage("\(Escaping.name(path)) is a folder; only pass has one") }
         try checkOptions(arguments, of: .pass)
-        return (try PassStore.read(path, ImportOptions(skipsFaulty: arguments[Options.skipFaulty])), false)
+        return .passFolder
     }
-    var bytes = try ImportedFile.readBulk(path, limit: ImportLimits.file)
+    let bytes = try ImportedFile.readBulk(path, limit: ImportLimits.file)
     guard bytes.count > 0 else { throw CommandError(ImportError.malformed("", "the file is empty")) }
     guard let format = named ?? bytes.withBytes(ImportFormat.detected), format != .pass else {
         throw .usage("what kind of file this is was not found out; name it with --format")
     }
     try checkOptions(arguments, of: format)
-    let keyFile: SecretBytes? = try keyFile(arguments)
-    guard format.mayHavePassword else {
-        do throws(ImportError) { return (try read(format, bytes, nil, keyFile, arguments), true) } catch {
-            throw CommandError(error)
-        }
+    _ = try keyFile(arguments)
+    return .file(format)
+}
+
+/// - Returns: Also whether it came out of a file that anyone can read who gets it.
+private func read(
+    _ source: Source, _ arguments: Arguments
+) throws(CommandError) -> (Imported, isPlainFile: Bool) {
+    switch source {
+    case .keyring: (try KeyringStore.read(), false)
+    case .passFolder:
+        (try PassStore.read(arguments[place: 0], ImportOptions(skipsFaulty: arguments[Options.skipFaulty])), false)
+    case .file(let format): try read(format, arguments)
     }
+}
+
+private func read(
+    _ format: ImportFormat, _ arguments: Arguments
+) throws(CommandError) -> (Imported, isPlainFile: Bool) {
+    let path = arguments[place: 0]
+    let keyFile: SecretBytes? = try keyFile(arguments)
     if format != .kdbx || arguments[Options.withoutPassword] {
+        let bytes = try ImportedFile.readBulk(path, limit: ImportLimits.file)
         do throws(ImportError) { return (try read(format, bytes, nil, keyFile, arguments), format != .kdbx) } catch {
-            guard error.kind == .passwordNeeded else { throw CommandError(error) }
+            guard format.mayHavePassword, error.kind == .passwordNeeded else { throw CommandError(error) }
         }
-        // Read once more: a copy would be there beside all that is made of the file.
-        bytes = try ImportedFile.readBulk(path, limit: ImportLimits.file)
     }
     let password: SecretBytes? = try filePassword(arguments)
+    // Once more: a copy would be there beside all that is made of the file.
+    let bytes = try ImportedFile.readBulk(path, limit: ImportLimits.file)
     do throws(ImportError) {
         let isShown = Progress.isPossible
         if isShown { try? Output.write("Opening the file ...", to: STDERR_FILENO) }
