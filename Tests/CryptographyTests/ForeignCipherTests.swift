@@ -104,6 +104,23 @@ import Testing
         }
     }
 
+    /// NIST's first example of AES-256-GCM: nothing has a tag as well.
+    @Test func `the tag of nothing is checked`() throws {
+        let key = try secret([UInt8](repeating: 0, count: 32))
+        let (nonce, content) = ([UInt8](repeating: 0, count: 12), [UInt8]())
+        var tag = hexBytes("530f8afbc74536b9a963b4f1c4cb738b")
+        let opened = try unsafe AuthenticatedCipher.open(
+            content.span.bytes, tag: tag.span.bytes, key: key, nonce: nonce.span.bytes)
+        #expect(opened.count == 0)
+        tag[15] ^= 1
+        let wrong = tag
+        #expect(throws: CryptographyError.self) {
+            _ = try unsafe AuthenticatedCipher.open(
+                content.span.bytes, tag: wrong.span.bytes, key: key, nonce: nonce.span.bytes
+            ).count
+        }
+    }
+
     /// RFC 7914, section 11.
     @Test func `PBKDF2 by the RFC's example`() throws {
         let salt = Array("salt".utf8)

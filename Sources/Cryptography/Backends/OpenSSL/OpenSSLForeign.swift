@@ -113,12 +113,16 @@ enum OpenSSLStream {
             isDone = unsafe EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(copy.count), &copy) == 1
         }
         let isStream = unsafe EVP_CIPHER_get_block_size(cipher) == 1
+        // Never nothing: what has no address would be decrypted by nobody, and its tag not checked.
         var output = try SecretBytes.zeroed(
-            room ?? (isStream ? content.byteCount : content.byteCount + 16), lifetime: .transient)
+            max(1, room ?? (isStream ? content.byteCount : content.byteCount + 16)), lifetime: .transient)
         var (count, rest): (Int32, Int32) = (0, 0)
         output.withMutableBytes { output in
             unsafe output.withMutablePointer { output in
-                guard let output = unsafe output, isDone else { return }
+                guard let output = unsafe output, isDone else {
+                    isDone = false
+                    return
+                }
                 isDone = unsafe content.withPointer {
                     unsafe EVP_CipherUpdate(context, output, &count, $0, Int32(content.byteCount)) == 1
                 }
