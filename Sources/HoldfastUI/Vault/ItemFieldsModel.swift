@@ -57,8 +57,12 @@ package final class ItemFieldsModel {
     package private(set) var hasNotes = false
     /// The fields whose secrets are shown now.
     package private(set) var revealed: Set<Int> = []
+    /// The one-time codes by time that are shown for as long as the item is (``showCodes()``).
+    package private(set) var live: Set<Int> = []
     /// Whether the notes are shown now.
     package private(set) var showsNotes = false
+    /// What is being changed; nil while nothing is.
+    package internal(set) var editing: ItemEdit?
     /// What kept it, or a value of it, from being read.
     package private(set) var problem: VaultProblem?
 
@@ -67,6 +71,10 @@ package final class ItemFieldsModel {
     @ObservationIgnored private var values: [Int: ShownValue] = [:]
     @ObservationIgnored private var earlierValues: [Int: ShownValue] = [:]
     @ObservationIgnored private var notes: ShownValue?
+    /// Whether codes by time are shown without being asked for.
+    @ObservationIgnored private var showsCodes = false
+    /// The number of the write that the item was read from last.
+    @ObservationIgnored private(set) var version: UInt64?
     /// How often everything was dropped: what was read meanwhile is not shown.
     @ObservationIgnored private var drops = 0
     @ObservationIgnored private let hiding = OneTask()
@@ -84,10 +92,10 @@ package final class ItemFieldsModel {
         problem = nil
         let mine = drops
         do throws(VaultError) {
-            let found = try await ItemFieldsModel.outline(vault.store, place)
+            let found = try await ItemFieldsModel.outline(vault.store, place, withCodes: showsCodes)
             guard isCurrent(mine) else { return }
             hide()
-            values = found.open
+            (values, live, version) = (found.open, found.live, found.version)
             (isItem, hasNotes, tags) = (found.isItem, found.hasNotes, found.tags)
             (kind, isFavourite, earlier) = (found.kind, found.isFavourite, found.earlier)
             fields = found.fields
@@ -98,20 +106,29 @@ package final class ItemFieldsModel {
         }
     }
 
+    /// Has codes by time shown until the item is left or the vault locked: they are what it is opened for. Then reads
+    /// the item.
+    package func showCodes() async {
+        showsCodes = true
+        await load()
+    }
+
     /// Forgets everything about the item.
     package func drop() {
         drops += 1
         hide()
-        values = [:]
+        editing?.drop()
+        (editing, version) = (nil, nil)
+        (values, live, showsCodes) = ([:], [], false)
         (isItem, hasNotes, isFavourite, kind) = (false, false, false, .value)
         (fields, tags, earlier) = ([], [], [])
     }
 
     /// Reads a secret field's value, to be shown for a while.
     package func reveal(_ field: Field) async {
-        guard field.isSecret, !field.countsUp, fields.contains(field), let value = await read(.field(field)) else {
-            return
-        }
+        guard field.isSecret, !field.countsUp, !live.contains(field.id), fields.contains(field),
+            let value = await read(.field(field))
+        else { return }
         values[field.id] = value
         revealed.insert(field.id)
         hideLater()
@@ -202,6 +219,12 @@ package final class ItemFieldsModel {
         field.kind == .oneTimeCode ? values[field.id]?.shareLeft : nil
     }
 
+    /// Lends the digits that follow those of a one-time code by time while it is shown; nil of another field.
+    package func withNextCode<R>(of field: Field, _ body: (RawSpan) -> R) -> R? {
+        guard field.kind == .oneTimeCode, fields.contains(field) else { return nil }
+        return values[field.id]?.lendNext(body)
+    }
+
     /// Reads the notes and lends them for an editor, without showing them.
     /// - Returns: Nil when they cannot be read, and ``problem`` says why.
     package func withNotesCopy<R>(_ body: (RawSpan) -> R) async -> R? {
@@ -251,11 +274,40 @@ package final class ItemFieldsModel {
         }
     }
 
+    /// Reads the values that are changed on the screen, of one write.
+    func readForEditing(_ fields: [Field]) async -> ItemEdit? {
+        problem = nil
+        let mine = drops
+        do throws(VaultError) {
+            let read = try await ItemFieldsModel.editable(vault.store, place, fields)
+            return isCurrent(mine) ? ItemEdit(fields, read.values, read.version) : nil
+        } catch {
+            if isCurrent(mine) { problem = VaultProblem(error) }
+            return nil
+        }
+    }
+
+    @concurrent
+    private nonisolated static func editable(
+        _ store: ItemStore, _ place: VaultItem.ID, _ fields: [Field]
+    ) async throws(VaultError) -> (values: [ItemEdit.Part: ShownValue], version: UInt64?) {
+        let item = try store.item(place.name, in: place.collection)
+        var values: [ItemEdit.Part: ShownValue] = [:]
+        for field in fields {
+            guard let found = item.found(field) else { throw VaultError.changedItem }
+            // The key of a code is never shown again, and a file is replaced as a whole.
+            guard field.kind != .oneTimeCode, field.kind != .file else { continue }
+            values[.field(field)] = try item.withValue(of: found) { value throws(VaultError) in try ShownValue(value) }
+        }
+        values[.notes] = try item.withNotes { notes throws(VaultError) in try ShownValue(notes) }
+        return (values, item.sequence)
+    }
+
     @concurrent
     private nonisolated static func outline(
-        _ store: ItemStore, _ place: VaultItem.ID
+        _ store: ItemStore, _ place: VaultItem.ID, withCodes: Bool
     ) async throws(VaultError) -> ItemOutline {
-        try ItemOutline(store.item(place.name, in: place.collection))
+        try ItemOutline(store.item(place.name, in: place.collection), withCodes: withCodes)
     }
 
     @concurrent

@@ -50,6 +50,18 @@ final class ShownValue: Sendable {
         }
     }
 
+    /// Lends the digits that follow those of now; nil without a one-time code by time.
+    func lendNext<R>(_ body: (RawSpan) -> R) -> R? {
+        switch code {
+        case .none: return nil
+        case .some(let code):
+            guard case .time(let period) = code.moment,
+                let digits = try? code.code(at: ShownValue.now + UInt64(period))
+            else { return nil }
+            return digits.withBytes { body($0) }
+        }
+    }
+
     /// Seconds for which its one-time code is good; nil without one, and for one by a counter.
     var secondsLeft: Int? {
         switch code {
@@ -80,28 +92,39 @@ struct ItemOutline: Sendable {
     let fields: [ItemFieldsModel.Field]
     let tags: [String]
     let hasNotes: Bool
-    /// The values of open fields, by their place.
+    /// The values of open fields, and of codes that are shown at once, by their place.
     let open: [Int: ShownValue]
+    /// The codes among them.
+    let live: Set<Int>
+    /// The number of the write that it was read from.
+    let version: UInt64?
 
-    init(_ item: borrowing Item) throws(VaultError) {
+    /// - Parameter withCodes: Whether codes by time are shown at once.
+    init(_ item: borrowing Item, withCodes: Bool) throws(VaultError) {
+        version = item.sequence
         isItem = !item.isOfValue
         (kind, isFavourite, tags) = (item.kind, item.isFavourite, item.tags)
         earlier = item.history.reversed()
         hasNotes = isItem && item.withNotes { $0.byteCount > 0 } ?? false
         var fields: [ItemFieldsModel.Field] = []
         var open: [Int: ShownValue] = [:]
+        var live: Set<Int> = []
         if isItem {
             for field in item.fields {
                 let shown = ItemFieldsModel.Field(field, in: item)
                 fields.append(shown)
-                if shown.isOpen {
-                    open[field.index] = try item.withValue(of: field) { value throws(VaultError) in
-                        try ShownValue(value)
-                    }
+                let isCode = shown.kind == .oneTimeCode && !shown.countsUp
+                guard shown.isOpen || withCodes && isCode else { continue }
+                let value = try item.withValue(of: field) { value throws(VaultError) in
+                    try ShownValue(value, isCode: isCode)
                 }
+                // What no program can compute a code from stays hidden, as any other secret.
+                guard !isCode || value.secondsLeft != nil else { continue }
+                open[field.index] = value
+                if isCode { live.insert(field.index) }
             }
         }
-        (self.fields, self.open) = (fields, open)
+        (self.fields, self.open, self.live) = (fields, open, live)
     }
 }
 

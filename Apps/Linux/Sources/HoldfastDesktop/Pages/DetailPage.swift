@@ -14,6 +14,9 @@ final class DetailPage {
     private let star: Button
     private var fields: ItemFields?
 
+    /// Whether the page covers what it was opened from, and leads back there; beside a list it does not.
+    var showsBack = true { didSet { back.isVisible = showsBack } }
+
     private static let dots = "••••••••"
 
     init(_ item: VaultItem, _ parts: ReadyWindow, close: @escaping () -> Void) {
@@ -32,6 +35,8 @@ final class DetailPage {
         ui.widget("detail-size", as: Row.self).subtitle = Format.size(item.size)
         ui.widget("detail-modified", as: Row.self).subtitle = Format.time(milliseconds: item.modified)
         ui.widget("detail-created", as: Row.self).subtitle = Format.time(milliseconds: item.created)
+        root.setClass("touch", Widget.isTouched)
+        root.onTouch { [unowned root] in root.setClass("touch", true) }
         reveal.isVisible = model.canBeShown
         copy.isVisible = model.canBeShown
         let edit: Button = ui.widget("detail-edit")
@@ -95,7 +100,10 @@ final class DetailPage {
     /// What is copied by a key of its own.
     enum Copied { case password, username, code }
 
-    func copy(_ what: Copied) {
+    /// Copies it, as soon as the item was read.
+    func copy(_ what: Copied) { fields?.whenLoaded { [weak self] in self?.copyNow(what) } }
+
+    private func copyNow(_ what: Copied) {
         guard let fields, fields.model.isItem else {
             if what == .password, model.canBeShown { copyValue() }
             return
@@ -116,7 +124,9 @@ final class DetailPage {
         return true
     }
 
-    func focus() { if model.canBeShown { reveal.focus() } else { back.focus() } }
+    func focus() {
+        if showsBack { back.focus() } else if model.canBeShown { reveal.focus() } else { star.focus() }
+    }
 
     /// Nothing of the value stays on the screen.
     func close() {

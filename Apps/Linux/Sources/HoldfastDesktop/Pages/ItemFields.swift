@@ -9,12 +9,12 @@ final class ItemFields {
     let model: ItemFieldsModel
     private let list: ListBox
     private let history: ItemHistory
-    private var rows: [Int: (row: Row, reveal: Button?)] = [:]
-    private var rings: [Int: Ring] = [:]
-    private var notes: (row: Row, reveal: Button)?
+    private var rows: [Int: FieldRow] = [:]
+    private var notes: FieldRow?
     private var ticking: Task<Void, Never>?
-
-    private static let dots = "••••••••"
+    /// Whether the item was read; what is to be done with it before waits.
+    private(set) var isLoaded = false
+    private var waiting: (() -> Void)?
 
     init(_ id: VaultItem.ID, _ ui: Builder, _ parts: ReadyWindow, onLoad: @escaping (_ isItem: Bool) -> Void) {
         self.parts = parts
@@ -27,11 +27,20 @@ final class ItemFields {
         bind(self, { model.showsNotes }) { [unowned self] _ in show() }
         bind(self, { model.problem }) { [unowned parts] in if let problem = $0 { parts.toast(ProblemText.of(problem)) }
         }
-        Task { [unowned parts] in
-            await model.load()
-            if !parts.models.lock.isLocked { onLoad(model.isItem) }
+        bind(self, { model.live }) { [unowned self] _ in show() }
+        Task { [weak self, unowned parts] in
+            // A code is what an item is opened for.
+            await model.showCodes()
+            guard let self, !parts.models.lock.isLocked else { return }
+            onLoad(model.isItem)
+            isLoaded = true
+            waiting?()
+            waiting = nil
         }
     }
+
+    /// Does something at once, or as soon as the item was read.
+    func whenLoaded(_ action: @escaping () -> Void) { if isLoaded { action() } else { waiting = action } }
 
     /// What rows there are.
     private struct Shape: Equatable {
@@ -44,135 +53,135 @@ final class ItemFields {
     func close() {
         history.close()
         ticking?.cancel()
+        waiting = nil
         model.drop()
-        rows = [:]
-        notes = nil
+        removeRows()
+    }
+
+    private func removeRows() {
+        for row in rows.values { row.clear() }
+        notes?.clear()
+        (rows, notes) = ([:], nil)
         list.removeAll()
     }
 
     private func build() {
-        list.removeAll()
-        rows = [:]
-        rings = [:]
-        notes = nil
-        for field in model.fields {
-            let row = Row(title: ItemText.label(field.label))
-            addButtons(field, row)
-            list.append(row)
+        removeRows()
+        for field in model.ordered {
+            let row = makeRow(field)
+            rows[field.id] = row
+            list.append(row.row)
         }
         if model.hasNotes {
-            let row = Row(title: tr("Notes"))
-            let reveal = Button(icon: "view-reveal-symbolic", label: tr("Show %s", tr("Notes")))
-            reveal.onClick { [model] in if model.showsNotes { model.hide() } else { Task { await model.revealNotes() } }
-            }
-            row.addSuffix(reveal)
-            let change = Button(icon: "document-edit-symbolic", label: tr("Change %s", tr("Notes")))
-            change.onClick { [unowned self] in changeNotes() }
-            row.addSuffix(change)
-            list.append(row)
-            notes = (row, reveal)
+            let row = makeNotes()
+            notes = row
+            list.append(row.row)
         }
-        if !model.tags.isEmpty { list.append(Row(title: tr("Tags"), subtitle: model.tags.joined(separator: ", "))) }
+        if !model.tags.isEmpty {
+            let row = Row(title: tr("Tags"), subtitle: model.tags.joined(separator: ", "))
+            row.setClass("field", true)
+            list.append(row)
+        }
         list.isVisible = model.isItem
         show()
     }
 
-    private func addButtons(_ field: ItemFieldsModel.Field, _ row: Row) {
-        var reveal: Button?
-        if field.countsUp {
-            let next = Button(
-                icon: "media-skip-forward-symbolic", label: tr("Next code of %s", ItemText.label(field.label)))
-            next.onClick { [unowned self] in showNextCode(field) }
-            row.addSuffix(next)
-        } else if field.isSecret {
-            if field.kind == .oneTimeCode {
-                let ring = Ring()
-                ring.isVisible = false
-                row.addSuffix(ring)
-                rings[field.id] = ring
-            }
-            let button = Button(icon: "view-reveal-symbolic", label: tr("Show %s", ItemText.label(field.label)))
-            button.onClick { [model] in
-                if model.revealed.contains(field.id) {
-                    model.hide(field)
-                } else {
-                    Task { await model.reveal(field) }
-                }
-            }
-            row.addSuffix(button)
-            reveal = button
-        }
-        if field.kind == .url {
-            let open = Button(icon: "web-browser-symbolic", label: tr("Open %s", ItemText.label(field.label)))
-            open.onClick { [unowned self] in self.open(field) }
-            row.addSuffix(open)
+    private func makeRow(_ field: ItemFieldsModel.Field) -> FieldRow {
+        let name = ItemText.label(field.label)
+        let isTimed = field.kind == .oneTimeCode && !field.countsUp
+        let row = FieldRow(
+            name, isHidden: field.isSecret && !field.countsUp && !model.live.contains(field.id), isTimed: isTimed,
+            actions: actions(field, name)
+        ) { [model] in
+            if model.revealed.contains(field.id) { model.hide(field) } else { Task { await model.reveal(field) } }
         }
         if field.kind == .file {
-            let look = Button(icon: "view-reveal-symbolic", label: tr("Look at %s", ItemText.label(field.label)))
-            look.onClick { [unowned self] in self.look(at: field) }
-            row.addSuffix(look)
-            let save = Button(icon: "document-save-symbolic", label: tr("Save %s", ItemText.label(field.label)))
-            save.onClick { [unowned self] in self.save(field) }
-            row.addSuffix(save)
+            row.onActivate(tr("Look at %s", name)) { [unowned self] in look(at: field) }
         } else {
-            let copy = Button(icon: "edit-copy-symbolic", label: tr("Copy %s", ItemText.label(field.label)))
-            copy.onClick { [unowned self] in self.copy(field) }
-            row.addSuffix(copy)
+            row.onActivate(tr("Copy %s", name)) { [unowned self] in copy(field) }
         }
-        // A file or a code is not changed: another one takes its place.
+        return row
+    }
+
+    private func makeNotes() -> FieldRow {
+        let name = tr("Notes")
+        let change = Button(icon: "document-edit-symbolic", label: tr("Change %s", name))
+        change.onClick { [unowned self] in changeNotes() }
+        let copy = Button(icon: "edit-copy-symbolic", label: tr("Copy %s", name))
+        copy.onClick { [unowned self] in copyNotes() }
+        let row = FieldRow(name, isHidden: true, isTimed: false, actions: [copy, change]) { [model] in
+            if model.showsNotes { model.hide() } else { Task { await model.revealNotes() } }
+        }
+        row.onActivate(tr("Copy %s", name)) { [unowned self] in copyNotes() }
+        return row
+    }
+
+    private func actions(_ field: ItemFieldsModel.Field, _ name: String) -> [Button] {
+        var actions: [Button] = []
+        func add(_ icon: String, _ label: String, _ action: @escaping () -> Void) {
+            let button = Button(icon: icon, label: label)
+            button.onClick(action)
+            actions.append(button)
+        }
+        if field.countsUp {
+            add("media-skip-forward-symbolic", tr("Next code of %s", name)) { [unowned self] in showNextCode(field) }
+        }
+        if field.kind == .url { add("web-browser-symbolic", tr("Open %s", name)) { [unowned self] in open(field) } }
+        if field.kind == .file {
+            add("view-reveal-symbolic", tr("Look at %s", name)) { [unowned self] in look(at: field) }
+            add("document-save-symbolic", tr("Save %s", name)) { [unowned self] in save(field) }
+        } else {
+            add("edit-copy-symbolic", tr("Copy %s", name)) { [unowned self] in copy(field) }
+        }
         let isFixed = field.kind == .file || field.kind == .oneTimeCode
-        let change = Button(
-            icon: isFixed ? "user-trash-symbolic" : "document-edit-symbolic",
-            label: isFixed ? tr("Remove %s", ItemText.label(field.label)) : tr("Change %s", ItemText.label(field.label))
-        )
-        change.onClick { [unowned self] in isFixed ? askRemoval(field) : self.change(field) }
-        row.addSuffix(change)
-        rows[field.id] = (row, reveal)
+        add(
+            isFixed ? "user-trash-symbolic" : "document-edit-symbolic",
+            isFixed ? tr("Remove %s", name) : tr("Change %s", name)
+        ) { [unowned self] in isFixed ? askRemoval(field) : change(field) }
+        return actions
     }
 
     private func show() {
         for field in model.fields { show(field) }
-        if let notes {
-            if model.showsNotes {
-                _ = model.withNotes { notes.row.show($0) }
-            } else {
-                notes.row.subtitle = ItemFields.dots
-            }
-            notes.reveal.setIcon(
-                model.showsNotes ? "view-conceal-symbolic" : "view-reveal-symbolic",
-                label: tr(model.showsNotes ? "Hide %s" : "Show %s", tr("Notes")))
-        }
+        if let notes, !model.showsNotes || model.withNotes({ notes.show($0) }) == nil { notes.hide() }
         tick()
     }
 
     private func show(_ field: ItemFieldsModel.Field) {
-        guard let (row, reveal) = rows[field.id] else { return }
-        let isShown = !field.isSecret || model.revealed.contains(field.id)
-        if let name = field.fileName {
-            row.subtitle = name
-        } else if !isShown {
-            row.subtitle = ItemFields.dots
-        } else if model.withValue(of: field, { row.show($0, ending: ending(field)) }) == nil {
-            row.subtitle = tr("Each code is used once; the button shows the next one.")
+        guard let row = rows[field.id] else { return }
+        if let name = field.fileName { return row.show(text: name) }
+        if field.isSecret, !model.revealed.contains(field.id), !model.live.contains(field.id) {
+            if field.countsUp {
+                row.show(text: tr("Each code is used once; the button shows the next one."))
+            } else {
+                row.hide()
+            }
+        } else if let address = address(of: field) {
+            row.showLink(address)
+        } else {
+            _ = model.withValue(of: field) { row.show($0) }
         }
-        if let ring = rings[field.id] {
-            let share = model.shareLeft(of: field)
-            ring.isVisible = share != nil
-            if let share { ring.show(share) }
+        row.show(secondsLeft: model.secondsLeft(of: field), share: model.shareLeft(of: field)) { show in
+            _ = model.withNextCode(of: field, show)
         }
-        reveal?.setIcon(
-            isShown ? "view-conceal-symbolic" : "view-reveal-symbolic",
-            label: isShown ? tr("Hide %s", ItemText.label(field.label)) : tr("Show %s", ItemText.label(field.label)))
     }
 
-    private func ending(_ field: ItemFieldsModel.Field) -> String {
-        model.secondsLeft(of: field).map { " · " + trn("%d second left", "%d seconds left", $0) } ?? ""
+    /// What a browser opens, and nothing else: an item may have come from somebody else.
+    private func address(of field: ItemFieldsModel.Field) -> String? {
+        guard field.kind == .url else { return nil }
+        let address = model.withValue(of: field) { bytes in
+            bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+        }
+        guard let address, ["https://", "http://"].contains(where: { address.lowercased().hasPrefix($0) }) else {
+            return nil
+        }
+        return address
     }
 
     /// While a code is shown, its time runs, and the next one follows it.
     private func tick() {
         ticking?.cancel()
-        let codes = model.fields.filter { $0.kind == .oneTimeCode && model.revealed.contains($0.id) }
+        let codes = model.fields.filter { model.secondsLeft(of: $0) != nil }
         guard !codes.isEmpty else { return ticking = nil }
         ticking = Task { [weak self] in
             while true {
@@ -192,37 +201,49 @@ final class ItemFields {
     }
 
     private func copy(_ field: ItemFieldsModel.Field) {
+        copy { [model] in
+            await model.withCopy(of: field, $0)
+        } otherwise: {
+            field.kind == .oneTimeCode ? tr("Each code is used once; the button shows the next one.") : nil
+        }
+    }
+
+    private func copyNotes() {
+        copy { [model] in
+            await model.withNotesCopy($0)
+        } otherwise: {
+            nil
+        }
+    }
+
+    /// - Parameter otherwise: What is said where there was nothing to copy, and no problem.
+    private func copy(
+        _ read: @escaping (@escaping (RawSpan) -> Bool) async -> Bool?, otherwise: @escaping () -> String?
+    ) {
         let seconds = parts.models.preferences.values.clipboardSeconds
         Task { [unowned parts, model] in
-            let isDone = await model.withCopy(of: field) { bytes in
-                (try? parts.clipboard.copySecret(bytes, for: seconds)) != nil
-            }
+            let isDone = await read { (try? parts.clipboard.copySecret($0, for: seconds)) != nil }
             switch isDone {
             case true?: parts.toast(trn("Copied for %d second", "Copied for %d seconds", Int(seconds)))
             case false?: parts.toast(ProblemText.of(.outOfMemory))
             // Where it could not be read, the page says why.
-            case nil where model.problem == nil && field.kind == .oneTimeCode && !parts.models.lock.isLocked:
-                parts.toast(tr("Each code is used once; the button shows the next one."))
+            case nil where model.problem == nil && !parts.models.lock.isLocked:
+                if let said = otherwise() { parts.toast(said) }
             case nil: break
             }
         }
     }
 
     private func showNextCode(_ field: ItemFieldsModel.Field) {
-        Task { [unowned parts, model] in
-            guard let problem = await model.revealNextCode(of: field) else { return }
+        Task { [weak self, unowned parts, model] in
+            // Other digits are shown in the same place.
+            guard let problem = await model.revealNextCode(of: field) else { return self?.show() ?? () }
             if !parts.models.lock.isLocked { parts.toast(ProblemText.of(problem)) }
         }
     }
 
-    /// Only what a browser opens; an item may have come from somebody else.
     private func open(_ field: ItemFieldsModel.Field) {
-        let address = model.withValue(of: field) { bytes in
-            bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
-        }
-        guard let address, ["https://", "http://"].contains(where: { address.lowercased().hasPrefix($0) }) else {
-            return parts.toast(tr("Only addresses of the web are opened."))
-        }
+        guard let address = address(of: field) else { return parts.toast(tr("Only addresses of the web are opened.")) }
         parts.open(address)
     }
 
