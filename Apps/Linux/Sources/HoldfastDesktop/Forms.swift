@@ -97,10 +97,8 @@ final class EditForm {
 
     let root: Widget, cancel: Button
     var onConfirm: (VaultItem.ID) -> Void = { _ in }
-    /// Removes the field that is changed; nil where there is none to remove.
-    var onRemove: (() -> Void)? { didSet { remove.isVisible = onRemove != nil } }
     private(set) var purpose = Purpose.new
-    private let generator = GeneratorRow(), generate: Button, remove: Button
+    private let generator: Generator
     private let title: Label, name: Editable, collection: Editable, value: Editable, linesRow: Widget, lines: Toggle
     private let textPlace: Widget, text: TextView, problem: Label, confirm: Button
 
@@ -120,15 +118,8 @@ final class EditForm {
         text = ui.widget("edit-text")
         problem = ui.widget("edit-problem")
         confirm = ui.widget("edit-confirm")
-        remove = ui.widget("edit-remove")
-        generate = Button(icon: "view-refresh-symbolic", label: tr("Generate %s", tr("Value")))
-        value.addSuffix(generate)
-        ui.widget("edit-list", as: ListBox.self).append(generator.root)
-        remove.onClick { [unowned self] in onRemove?() }
-        generate.onClick { [unowned self] in
-            guard let made = generator.make() else { return show(.outOfMemory) }
-            made.withBytes { value.setSecret($0) }
-        }
+        generator = Generator(tr("Value")) { [value] in value.setSecret($0) }
+        value.addSuffix(generator.button)
         confirm.onClick { [unowned self] in finish() }
         for entry in [name, collection, value] { entry.onEntryActivate { [unowned self] in finish() } }
         lines.onChange { [unowned self] in show(severalLines: $0) }
@@ -139,25 +130,21 @@ final class EditForm {
         title.text =
             switch purpose {
             case .new: tr("New Item")
-            case .value: tr("Another Value")
+            case .value: tr("Change the Value")
             case .file: tr("Add a File")
             }
         self.name.text = name
         self.collection.text = collection
-        self.name.isSensitive = purpose != .value
-        self.collection.isSensitive = purpose != .value
+        // A value is changed where it is.
+        self.name.isVisible = purpose != .value
+        self.collection.isVisible = purpose != .value
         value.clear()
         text.clear()
         lines.isOn = false
-        onRemove = nil
-        generator.root.isExpanded = false
         show(severalLines: false)
         problem.isVisible = false
         confirm.isSensitive = true
     }
-
-    /// Whether a new value can be drawn at random.
-    var canGenerate = true { didSet { show(severalLines: lines.isOn) } }
 
     /// Puts the present value into the form.
     func fill(_ bytes: RawSpan, hasSeveralLines: Bool) {
@@ -181,9 +168,9 @@ final class EditForm {
         collection.clear()
         value.clear()
         text.clear()
+        generator.button.close()
+        generator.clear()
         onConfirm = { _ in }
-        onRemove = nil
-        canGenerate = true
     }
 
     private func finish() {
@@ -197,8 +184,6 @@ final class EditForm {
         value.isVisible = purpose != .file && !severalLines
         linesRow.isVisible = purpose != .file
         textPlace.isVisible = purpose != .file && severalLines
-        generator.root.isVisible = canGenerate && purpose != .file && !severalLines
-        generate.isVisible = canGenerate
     }
 }
 

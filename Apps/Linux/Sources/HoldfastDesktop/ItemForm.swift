@@ -43,7 +43,7 @@ final class ItemForm {
     private let fields: ListBox, linesPlace: Widget, linesLabel: Label, lines: TextView
     private let marks: Widget, tags: Editable, favouriteRow: Widget, favourite: Toggle
     private let problem: Label, confirm: Button
-    private let generator = GeneratorRow()
+    private var secrets: [SecretEntry] = []
     private var entries: [(field: ItemTemplate.Field, entry: Editable)] = []
     private var value: Editable?
 
@@ -104,7 +104,6 @@ final class ItemForm {
     private func build(_ template: ItemTemplate) {
         title.text = tr("New Item: %s", ItemText.name(template.kind))
         for field in template.fields { entries.append((field, add(ItemText.label(field.label), field.kind))) }
-        if template.fields.contains(where: { $0.kind == .secret }) { fields.append(generator.root) }
         fields.isVisible = !template.fields.isEmpty
         linesPlace.isVisible = true
         let text = template.lines.map { ItemText.label($0.label) } ?? tr("Notes")
@@ -114,40 +113,27 @@ final class ItemForm {
 
     private func buildValue() {
         value?.clear()
-        fields.removeAll()
-        let kind = ItemForm.kinds[fieldKind.selected]
-        value = add(tr("Value"), kind)
-        if kind == .secret { fields.append(generator.root) }
+        removeFields()
+        value = add(tr("Value"), ItemForm.kinds[fieldKind.selected])
     }
 
     private func add(_ title: String, _ kind: FieldKind) -> Editable {
-        let entry = Editable.row(title, isSecret: kind == .secret || kind == .oneTimeCode)
+        let secret = kind == .secret ? SecretEntry(title) : nil
+        let entry = secret?.entry ?? Editable.row(title, isSecret: kind == .oneTimeCode)
         entry.onEntryActivate { [unowned self] in finish() }
-        if kind == .secret {
-            let button = Button(icon: "view-refresh-symbolic", label: tr("Generate %s", title))
-            button.onClick { [unowned self, unowned entry] in
-                guard let made = generator.make() else { return show(ProblemText.of(.outOfMemory)) }
-                made.withBytes { entry.setSecret($0) }
-            }
-            entry.addSuffix(button)
-        }
         fields.append(entry)
-        if kind == .secret { addStrength(of: entry) }
+        if let secret {
+            fields.append(secret.strength)
+            secrets.append(secret)
+        }
         return entry
     }
 
-    /// What is typed is shown to be weak or strong, where it is long enough to be a password: a PIN cannot be strong.
-    private func addStrength(of entry: Editable) {
-        let row = LevelRow(label: tr("Strength"))
-        // Nobody else keeps the row; the entry goes with the list that has both.
-        entry.onChange { [weak entry, row] in
-            let strength = entry?.withBytes { $0.byteCount > ItemForm.longestPIN ? PasscodeStrength(of: $0) : nil }
-            row.show(strength?.level.rawValue, strength.map(StrengthText.of) ?? "")
-        }
-        fields.append(row)
+    private func removeFields() {
+        for secret in secrets { secret.clear() }
+        secrets = []
+        fields.removeAll()
     }
-
-    private static let longestPIN = 6
 
     /// Whether what is renamed can have tags: a file of its own cannot.
     var canBeTagged = true { didSet { marks.isVisible = canBeTagged && purpose != .field } }
@@ -203,8 +189,7 @@ final class ItemForm {
         value?.clear()
         value = nil
         entries = []
-        fields.removeAll()
-        generator.root.isExpanded = false
+        removeFields()
         lines.clear()
         favourite.isOn = false
         problem.isVisible = false

@@ -153,7 +153,7 @@ final class ReadyWindow {
         updateBack()
     }
 
-    private func goBack() { if sheets.isUp { sheets.cancel() } else { vault?.closeDetail() } }
+    private func goBack() { if sheets.isUp { sheets.cancel() } else { vault?.goBack() } }
 
     /// Escape is ours only while there is something to go back from.
     private func updateBack() {

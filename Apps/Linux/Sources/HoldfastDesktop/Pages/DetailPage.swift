@@ -41,7 +41,7 @@ final class DetailPage {
         copy.isVisible = model.canBeShown
         let edit: Button = ui.widget("detail-edit")
         edit.isVisible = model.canBeShown
-        back.onClick { close() }
+        back.onClick { [unowned self] in leave(close) }
         reveal.onClick { [unowned self] in toggle() }
         copy.onClick { [unowned self] in copyValue() }
         edit.onClick { [unowned self] in change() }
@@ -56,7 +56,9 @@ final class DetailPage {
         let saves: Widget = ui.widget("detail-save-child"), edits: Widget = ui.widget("detail-edit-child")
         edits.isVisible = model.canBeShown
         for widget in changes { widget.isVisible = false }
+        let begin: Button = ui.widget("detail-begin")
         let fields = ItemFields(item.id, ui, parts) { [unowned self] isItem in
+            begin.isVisible = isItem
             // An item has no one value: what is done with it is done with its fields.
             plain.isVisible = !isItem
             edits.isVisible = !isItem && self.model.canBeShown
@@ -68,7 +70,18 @@ final class DetailPage {
         ui.widget("detail-rename", as: Button.self).onClick { [unowned self] in rename() }
         ui.widget("detail-add-field", as: Button.self).onClick { fields.addField() }
         ui.widget("detail-attach", as: Button.self).onClick { fields.attach() }
-        ui.widget("detail-add-notes", as: Button.self).onClick { fields.changeNotes() }
+        begin.onClick { fields.editing.begin() }
+        ui.widget("detail-add-notes", as: Button.self).onClick { fields.editing.begin(at: .notes) }
+        let (buttons, actions) = (
+            ui.widget("detail-edit-buttons", as: Widget.self), ui.widget("detail-actions", as: Widget.self)
+        )
+        let removed: Widget = ui.widget("detail-history-group")
+        fields.editing.onChange = { [unowned self, unowned fields] isEditing in
+            fields.showList()
+            buttons.isVisible = isEditing
+            for widget in [begin, star, info, actions] { widget.isVisible = !isEditing }
+            removed.set("visible", !isEditing && fields.hasRemoved)
+        }
         star.onClick { [unowned fields] in
             let isFavourite = fields.model.isFavourite
             fields.report(isFavourite ? tr("No longer a favourite") : tr("Shown first")) { [model = fields.model] in
@@ -119,13 +132,21 @@ final class DetailPage {
 
     /// A file was dropped on it: an item takes it, a plain value does not.
     func attach(_ path: String) -> Bool {
-        guard let fields, fields.model.isItem else { return false }
+        guard let fields, fields.model.isItem, !fields.editing.isEditing else { return false }
         fields.attach(path)
         return true
     }
 
     func focus() {
         if showsBack { back.focus() } else if model.canBeShown { reveal.focus() } else { star.focus() }
+    }
+
+    /// Leaves the page, or where something was typed that is not stored, asks first.
+    func leave(_ go: @escaping () -> Void) { if let fields { fields.editing.leave(go) } else { go() } }
+
+    /// One step back: from the entries to the values, and from there to where the page was opened.
+    func goBack(_ go: @escaping () -> Void) {
+        if let fields, fields.editing.isEditing { fields.editing.cancel() } else { go() }
     }
 
     /// Nothing of the value stays on the screen.

@@ -19,7 +19,7 @@ final class FieldRow {
     ///   - isHidden: Whether it is shown only when it is asked for.
     ///   - isTimed: Whether it is a code that changes by itself.
     ///   - actions: What else is done with it.
-    init(_ name: String, isHidden: Bool, isTimed: Bool, actions: [Button], onReveal: @escaping () -> Void) {
+    init(_ name: String, isHidden: Bool, isTimed: Bool, actions: [Widget], onReveal: @escaping () -> Void) {
         self.name = name
         row = Row(title: name)
         row.setClass("field", true)

@@ -9,6 +9,7 @@ final class ItemFields {
     let model: ItemFieldsModel
     private let list: ListBox
     private let history: ItemHistory
+    let editing: ItemEditing
     private var rows: [Int: FieldRow] = [:]
     private var notes: FieldRow?
     private var ticking: Task<Void, Never>?
@@ -21,6 +22,7 @@ final class ItemFields {
         list = ui.widget("detail-fields")
         model = parts.models.vault.fields(of: id, preferences: parts.models.preferences)
         history = ItemHistory(model, ui, parts)
+        editing = ItemEditing(model, ui, parts)
         let model = model
         bind(self, { Shape(model) }) { [unowned self] _ in build() }
         bind(self, { model.revealed }) { [unowned self] _ in show() }
@@ -44,14 +46,16 @@ final class ItemFields {
 
     /// What rows there are.
     private struct Shape: Equatable {
-        let fields: [ItemFieldsModel.Field], tags: [String], hasNotes: Bool
+        let fields: [ItemFieldsModel.Field], tags: [String], hasNotes: Bool, earlier: [Item.Earlier]
 
-        init(_ model: ItemFieldsModel) { (fields, tags, hasNotes) = (model.fields, model.tags, model.hasNotes) }
+        init(_ model: ItemFieldsModel) {
+            (fields, tags, hasNotes, earlier) = (model.fields, model.tags, model.hasNotes, model.earlier)
+        }
     }
 
     /// Nothing of the values stays on the screen.
     func close() {
-        history.close()
+        editing.end()
         ticking?.cancel()
         waiting = nil
         model.drop()
@@ -59,6 +63,7 @@ final class ItemFields {
     }
 
     private func removeRows() {
+        history.close()
         for row in rows.values { row.clear() }
         notes?.clear()
         (rows, notes) = ([:], nil)
@@ -82,9 +87,15 @@ final class ItemFields {
             row.setClass("field", true)
             list.append(row)
         }
-        list.isVisible = model.isItem
+        history.finish()
+        showList()
         show()
     }
+
+    /// The rows are there while nothing is typed in their place.
+    func showList() { list.isVisible = model.isItem && !editing.isEditing }
+
+    var hasRemoved: Bool { history.hasRemoved }
 
     private func makeRow(_ field: ItemFieldsModel.Field) -> FieldRow {
         let name = ItemText.label(field.label)
@@ -105,19 +116,17 @@ final class ItemFields {
 
     private func makeNotes() -> FieldRow {
         let name = tr("Notes")
-        let change = Button(icon: "document-edit-symbolic", label: tr("Change %s", name))
-        change.onClick { [unowned self] in changeNotes() }
         let copy = Button(icon: "edit-copy-symbolic", label: tr("Copy %s", name))
         copy.onClick { [unowned self] in copyNotes() }
-        let row = FieldRow(name, isHidden: true, isTimed: false, actions: [copy, change]) { [model] in
+        let row = FieldRow(name, isHidden: true, isTimed: false, actions: [copy]) { [model] in
             if model.showsNotes { model.hide() } else { Task { await model.revealNotes() } }
         }
         row.onActivate(tr("Copy %s", name)) { [unowned self] in copyNotes() }
         return row
     }
 
-    private func actions(_ field: ItemFieldsModel.Field, _ name: String) -> [Button] {
-        var actions: [Button] = []
+    private func actions(_ field: ItemFieldsModel.Field, _ name: String) -> [Widget] {
+        var actions: [Widget] = []
         func add(_ icon: String, _ label: String, _ action: @escaping () -> Void) {
             let button = Button(icon: icon, label: label)
             button.onClick(action)
@@ -133,11 +142,7 @@ final class ItemFields {
         } else {
             add("edit-copy-symbolic", tr("Copy %s", name)) { [unowned self] in copy(field) }
         }
-        let isFixed = field.kind == .file || field.kind == .oneTimeCode
-        add(
-            isFixed ? "user-trash-symbolic" : "document-edit-symbolic",
-            isFixed ? tr("Remove %s", name) : tr("Change %s", name)
-        ) { [unowned self] in isFixed ? askRemoval(field) : change(field) }
+        if let earlier = history.button(of: field) { actions.append(earlier) }
         return actions
     }
 
@@ -270,79 +275,14 @@ final class ItemFields {
             }
         }
     }
-
-    private func change(_ field: ItemFieldsModel.Field) {
-        let form = parts.sheets.edit
-        form.prepare(.value, name: ItemText.label(field.label), collection: model.place.name)
-        form.canGenerate = field.kind == .secret
-        form.onRemove = { [unowned self] in
-            parts.sheets.dismiss()
-            remove(field)
-        }
-        form.onConfirm = { [unowned self] _ in
-            guard let value = form.takeValue() else { return form.show(.outOfMemory) }
-            let carried = SecretCarrier(value)
-            Task { [unowned self, model, parts] in
-                if let problem = await model.set(field, to: carried.take()) {
-                    guard field.kind == .date, problem == .invalidName else { return form.show(problem) }
-                    return form.show(text: ItemText.of(.date))
-                }
-                show()
-                parts.sheets.dismiss()
-                parts.toast(tr("Stored"))
-            }
-        }
-        Task { [unowned parts, model] in
-            let isRead: Void? = await model.withCopy(of: field) { bytes in
-                if let lines = TextLines.count(bytes) { form.fill(bytes, hasSeveralLines: lines > 1) }
-            }
-            // Where it could not be read, the page says why.
-            if isRead != nil { parts.sheets.showEdit() }
-        }
-    }
 }
 
 extension ItemFields {
-    /// A file or a code is not changed: another one takes its place.
-    private func askRemoval(_ field: ItemFieldsModel.Field) {
-        parts.sheets.askConfirmation(
-            tr("Remove %s?", ItemText.label(field.label)), tr("It is kept among the earlier values."),
-            confirm: tr("Remove")
-        ) { [unowned self] in remove(field) }
-    }
-
-    private func remove(_ field: ItemFieldsModel.Field) {
-        report(tr("Removed")) { [model] in await model.remove(field) }
-    }
-
     /// Does something to the item and says how it ended.
     func report(_ done: String, _ work: @escaping () async -> VaultProblem?) {
         Task { [unowned parts] in
             let problem = await work()
             if !parts.models.lock.isLocked { parts.toast(problem.map(ProblemText.of) ?? done) }
-        }
-    }
-
-    func changeNotes() {
-        let form = parts.sheets.edit
-        form.prepare(.value, name: tr("Notes"), collection: model.place.name)
-        form.canGenerate = false
-        form.onConfirm = { [unowned parts, model] _ in
-            guard let value = form.takeValue() else { return form.show(.outOfMemory) }
-            let carried = SecretCarrier(value)
-            Task {
-                if let problem = await model.setNotes(carried.take()) { return form.show(problem) }
-                parts.sheets.dismiss()
-                parts.toast(tr("Stored"))
-            }
-        }
-        guard model.hasNotes else {
-            form.fill(RawSpan(), hasSeveralLines: true)
-            return parts.sheets.showEdit()
-        }
-        Task { [unowned parts, model] in
-            let isRead: Void? = await model.withNotesCopy { form.fill($0, hasSeveralLines: true) }
-            if isRead != nil { parts.sheets.showEdit() }
         }
     }
 

@@ -105,8 +105,11 @@ final class VaultPage {
     var isDetailOpen: Bool { detail != nil }
 
     func find() {
-        closeDetail()
-        search.focus()
+        guard let detail else { return search.focus() }
+        detail.leave { [unowned self] in
+            closeDetail()
+            search.focus()
+        }
     }
 
     func addItem() {
@@ -219,6 +222,9 @@ final class VaultPage {
     private static let exports = [".kdbx", ".1pux"]
     /// How names of pictures end that may have QR codes.
     private static let pictures = [".png", ".jpg", ".jpeg"]
+
+    /// One step back, if its user agrees to lose what was typed.
+    func goBack() { detail?.goBack { [unowned self] in closeDetail() } }
 
     func closeDetail() {
         guard let detail else { return }
