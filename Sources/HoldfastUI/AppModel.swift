@@ -314,7 +314,8 @@ public final class ReadyModels {
         log = SecurityLogModel(lock)
         self.identity = identity(lock)
         doctor = DoctorModel(home: app.vault.home.path)
-        preferences.onChange = { [weak self, lock = app.lock] values in
+        preferences.onChange = { [weak self, weak vault, lock = app.lock] values in
+            vault?.order = values.order
             let given: LockTriggers
             if let known = self?.givenTriggers { given = known } else { given = await lock.snapshot.settings.triggers }
             self?.givenTriggers = given

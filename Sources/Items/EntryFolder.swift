@@ -71,6 +71,18 @@ extension EntryNames {
     }
 }
 
+extension EntryPath {
+    /// What a list shows of it: the last part of its path, and the folder that this is in; the folder is empty for an
+    /// entry of the default collection without one. An address with slashes is one part.
+    package var parts: (folder: String, title: String) {
+        let collection = collection == Vault.defaultCollection ? [] : [self.collection]
+        guard !name.isAddress else { return (collection.first ?? "", name) }
+        let pieces = name.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
+        guard let title = pieces.last, !pieces.contains("") else { return (collection.first ?? "", name) }
+        return ((collection + pieces.dropLast()).joined(separator: "/"), title)
+    }
+}
+
 extension String {
     /// Whether a name is an address such as git's, whose slashes make no folders.
     fileprivate var isAddress: Bool { utf8.contains(UInt8(ascii: ":")) && contains("://") }

@@ -10,8 +10,6 @@ internal import VaultStorage
 /// value ends with a zero byte, so that nothing is found across two.
 struct IndexEntry {
     static let frontSize = 41
-    /// Of a user's name this much is told.
-    static let longestUser = 255
     /// Of each value this much is searched.
     private static let longestValue = 1024
     /// And of all values of an item.
@@ -29,22 +27,11 @@ struct IndexEntry {
         let name = info.name.utf8.count
         var size = IndexEntry.frontSize + info.collection.utf8.count + name + Folding.room(for: name)
         if let layout {
-            size += IndexEntry.user(layout, content)?.count ?? 0
+            size += layout.user(in: content)?.count ?? 0
             for tag in layout.tags { size += Folding.room(for: tag.count) + 1 }
             size += IndexEntry.values(layout).reduce(0) { $0 + Folding.room(for: $1.count) + 1 }
         }
         self.size = size
-    }
-
-    /// The user's name of an item, whole scalars of it.
-    private static func user(_ layout: ItemLayout, _ content: RawSpan) -> Range<Int>? {
-        let field = layout.fields.first { $0.kind == .text && content.text($0.label) == Item.userLabel }
-        guard let value = field?.value else { return nil }
-        var end = min(value.upperBound, value.lowerBound + IndexEntry.longestUser)
-        while end < value.upperBound, end > value.lowerBound, content.present(at: end, as: UInt8.self) & 0xC0 == 0x80 {
-            end -= 1
-        }
-        return value.lowerBound..<end
     }
 
     private static func values(_ layout: ItemLayout) -> [Range<Int>] {
@@ -66,7 +53,7 @@ struct IndexEntry {
         end += collection.count
         unsafe bytes.store(name.span.bytes, at: end)
         end += name.count
-        let user = content.extracting(layout.flatMap { IndexEntry.user($0, content) } ?? 0..<0)
+        let user = content.extracting(layout?.user(in: content) ?? 0..<0)
         bytes.store(user, at: end)
         end += user.byteCount
         let folded = unsafe Folding.fold(name.span.bytes, into: &bytes, at: end)

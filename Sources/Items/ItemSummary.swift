@@ -18,6 +18,8 @@ public struct ItemSummary: Sendable, Hashable {
     package let tags: [String]
     /// When it was changed last: milliseconds since 1970.
     package let modified: Int64
+    /// The name of the user that it is for, 255 bytes of it at most; empty for none.
+    package let user: String
 }
 
 extension ItemStore {
@@ -45,11 +47,26 @@ extension ItemSummary {
         self.init(
             name: info.name, collection: info.collection, kind: layout?.front.kind, isFile: info.isFile,
             isFavourite: layout?.front.isFavourite ?? false, tags: layout?.tags.map { content.text($0) } ?? [],
-            modified: layout?.front.modified ?? info.modified)
+            modified: layout?.front.modified ?? info.modified,
+            user: layout?.user(in: content).map { content.text($0) } ?? "")
     }
 }
 
 extension ItemLayout {
+    /// Of a user's name this much is told in lists and by the index, whose entries have one byte for its size.
+    private static let longestUser = 255
+
+    /// Where the user's name of an item is, whole scalars of it.
+    func user(in content: RawSpan) -> Range<Int>? {
+        let field = fields.first { $0.kind == .text && content.text($0.label) == Item.userLabel }
+        guard let value = field?.value else { return nil }
+        var end = min(value.upperBound, value.lowerBound + ItemLayout.longestUser)
+        while end < value.upperBound, end > value.lowerBound, content.present(at: end, as: UInt8.self) & 0xC0 == 0x80 {
+            end -= 1
+        }
+        return value.lowerBound..<end
+    }
+
     /// Reads what a vault has stored.
     init(stored content: RawSpan) throws(VaultError) {
         do throws(FormatError) {

@@ -27,7 +27,7 @@ import Testing
         vault.collection = "work"
         #expect(vault.items.isEmpty)
         vault.search = ""
-        #expect(vault.items.map(\.name) == ["VPN", "api token"])
+        #expect(vault.items.map(\.name) == ["api token", "VPN"], "as people read names")
         vault.collection = nil
         #expect(vault.items.count == 4)
     }

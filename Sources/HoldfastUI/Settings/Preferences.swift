@@ -30,6 +30,8 @@ package struct Preferences: Sendable, Hashable {
     package var clipboardSeconds: UInt32 = 30
     /// Seconds after which a value that is shown is hidden again.
     package var revealSeconds: UInt32 = 30
+    /// How the list of items is sorted.
+    package var order = VaultOrder.name
 
     /// What a user interface offers for ``idleSeconds``.
     package static let idlePresets: [UInt32?] = [60, 300, 900, 1800, nil]
@@ -59,6 +61,7 @@ package struct Preferences: Sendable, Hashable {
         idle=\(idleSeconds.map(String.init) ?? "never")
         clipboard=\(clipboardSeconds)
         reveal=\(revealSeconds)
+        order=\(order.rawValue)
 
         """
     }
@@ -78,6 +81,7 @@ package struct Preferences: Sendable, Hashable {
             case "lid": locksWhenLidCloses = Preferences.isOn(value) ?? locksWhenLidCloses
             case "idle": if value == "never" { idleSeconds = nil } else if let seconds { idleSeconds = seconds }
             case "clipboard": clipboardSeconds = seconds ?? clipboardSeconds
+            case "order": order = VaultOrder(rawValue: value) ?? order
             case "reveal": revealSeconds = seconds ?? revealSeconds
             default: continue
             }

@@ -35,17 +35,33 @@ package struct VaultItem: Sendable, Hashable, Identifiable {
     package internal(set) var isFavourite = false
     /// Its tags, sorted.
     package internal(set) var tags: [String] = []
+    /// The name of the user that it is for; empty for none, and until that was read.
+    package internal(set) var user = ""
+    /// Milliseconds since 1970 of the last change that its owner made; of its last write until that was read.
+    package internal(set) var changed: Int64
+    /// What a list shows as its name: the last part of its path.
+    package let title: String
+    /// The folder that it is in; empty for none.
+    package let folder: String
 
     /// Its name.
     package var name: String { id.name }
     /// The collection it is in.
     package var collection: String { id.collection }
 
+    /// - Parameter wanted: In lower case.
+    func isFound(by wanted: String) -> Bool {
+        name.lowercased().contains(wanted) || collection.lowercased().contains(wanted)
+            || user.lowercased().contains(wanted)
+    }
+
     init(_ info: Vault.RecordInfo) {
         id = ID(collection: info.collection, name: info.name)
         size = info.size
         created = info.created
         modified = info.modified
+        changed = info.modified
+        (folder, title) = EntryPath(collection: info.collection, name: info.name).parts
         isFile = info.isFile
         isUnconfirmed = info.origin == .open
     }

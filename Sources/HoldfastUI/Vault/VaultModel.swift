@@ -4,7 +4,7 @@ internal import Observation
 /// The vault's collections and items, searched and changed. Everything in it is dropped when the lock falls.
 @MainActor @Observable
 package final class VaultModel {
-    /// What is shown: of one section, as far as the search finds it; favourites first, then by collection and name.
+    /// What is shown: of one section, as far as the search finds it, in ``order``.
     package private(set) var items: [VaultItem] = []
     /// The collections there are, sorted.
     package private(set) var collections: [VaultCollection] = []
@@ -23,6 +23,8 @@ package final class VaultModel {
     package var search = "" { didSet { filter() } }
     /// Whether the index is still being asked for ``search``; ``items`` are those whose names contain it until then.
     package private(set) var isSearching = false
+    /// How ``items`` are sorted.
+    package var order = VaultOrder.name { didSet { if order != oldValue { sort() } } }
     /// What was thrown away and can be put back, the latest first; read by ``loadTrash()``.
     package internal(set) var trash: [ItemStore.Trashed] = []
     /// What kept the items from being read.
@@ -38,6 +40,9 @@ package final class VaultModel {
     @ObservationIgnored var all: [VaultItem] = []
     /// What is known of items beside their names, from the last reading.
     @ObservationIgnored private var labels: [VaultItem.ID: ItemLabels] = [:]
+    /// When items were opened last.
+    @ObservationIgnored var uses = RecentUses()
+    @ObservationIgnored let storingUses = OneTask()
     @ObservationIgnored private var loads = 0
     @ObservationIgnored private var searches = 0
     @ObservationIgnored private let searching = OneTask()
@@ -55,12 +60,14 @@ package final class VaultModel {
     package func load() async {
         loads += 1
         let mine = loads
-        let result = await VaultModel.contents(of: vault)
+        let result = await VaultModel.contents(of: vault, withUses: !isLoaded)
         // Dropped or read again meanwhile: what came is not to be shown.
         guard mine == loads, !lock.isLocked else { return }
         switch result {
         case .success(let contents):
             all = contents.items
+            // Read once for each time that it is open.
+            if let stored = contents.uses { uses = stored }
             collections = contents.collections
             inbox = contents.inbox
             problem = nil
@@ -68,7 +75,7 @@ package final class VaultModel {
         case .failure(let error): problem = note(error)
         }
         isLoaded = true
-        filter()
+        sort()
         guard problem == nil else { return }
         // Kinds and tags are inside of the items, and reading them all takes longer than listing names: names are shown
         // first.
@@ -76,6 +83,12 @@ package final class VaultModel {
         guard mine == loads, !lock.isLocked, case .success(let labels) = found, labels != self.labels else { return }
         self.labels = labels
         label()
+        sort()
+    }
+
+    /// Sorts all items anew, and shows them so.
+    func sort() {
+        all = order.sorted(all, uses.times)
         filter()
     }
 
@@ -93,6 +106,8 @@ package final class VaultModel {
         isLoaded = false
         all = []
         items = []
+        storingUses.replace(with: nil)
+        uses = RecentUses()
         labels = [:]
         sections = []
         section = .all
@@ -162,8 +177,7 @@ extension VaultModel {
     private func filter() {
         searches += 1
         let wanted = search.lowercased()
-        let shown = all.filter { section.contains($0) && (wanted.isEmpty || $0.name.lowercased().contains(wanted)) }
-        show(shown.filter(\.isFavourite) + shown.filter { !$0.isFavourite })
+        show(all.filter { section.contains($0) && (wanted.isEmpty || $0.isFound(by: wanted)) })
         isSearching = isLoaded && !wanted.allSatisfy(\.isWhitespace)
         guard isSearching else { return }
         let (mine, query) = (searches, ItemQuery(search, in: collection))
@@ -195,7 +209,7 @@ extension VaultModel {
     }
 
     /// An error that says that the vault is shut reaches the lock screen too.
-    private func note(_ error: VaultError) -> VaultProblem {
+    func note(_ error: VaultError) -> VaultProblem {
         switch error.code {
         case .locked: lock.post(.timeout)  // makes the lock look
         case .keysChanged, .wiped: lock.lock()
@@ -248,17 +262,21 @@ extension VaultModel {
         let items: [VaultItem]
         let collections: [VaultCollection]
         let inbox: [Vault.InboxItem]
+        let uses: RecentUses?
     }
 
     @concurrent
-    private nonisolated static func contents(of vault: Vault) async -> Result<Contents, VaultError> {
-        Result { () throws(VaultError) in
+    private nonisolated static func contents(
+        of vault: Vault, withUses: Bool
+    ) async -> Result<Contents, VaultError> {
+        let uses = withUses ? await uses(in: vault) : nil
+        return Result { () throws(VaultError) in
             let inbox = try vault.inbox()
             let items = try vault.records().filter { !VaultModel.reserved.contains($0.collection) }.map(VaultItem.init)
             var counts: [String: Int] = [:]
             for item in items { counts[item.collection, default: 0] += 1 }
             let collections = counts.map(VaultCollection.init).sorted { $0.name < $1.name }
-            return Contents(items: items, collections: collections, inbox: inbox)
+            return Contents(items: items, collections: collections, inbox: inbox, uses: uses)
         }
     }
 
@@ -277,11 +295,13 @@ extension VaultModel {
     private nonisolated static func delete(
         _ vault: Vault, _ store: ItemStore, _ id: VaultItem.ID
     ) async -> Result<Void, VaultError> {
-        Result { () throws(VaultError) in
-            do throws(VaultError) { try store.trash(id.name, in: id.collection) } catch {
-                guard error.code == .tooLarge || error.code == .unconfirmed else { throw error }
-                try vault.delete(id.name, in: id.collection)
-            }
+        Result { () throws(VaultError) in try discard(id, vault, store) }
+    }
+
+    nonisolated static func discard(_ id: VaultItem.ID, _ vault: Vault, _ store: ItemStore) throws(VaultError) {
+        do throws(VaultError) { try store.trash(id.name, in: id.collection) } catch {
+            guard error.code == .tooLarge || error.code == .unconfirmed else { throw error }
+            try vault.delete(id.name, in: id.collection)
         }
     }
 

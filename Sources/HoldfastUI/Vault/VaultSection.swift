@@ -65,11 +65,14 @@ struct ItemLabels: Sendable, Hashable {
     let kind: ItemKind
     let isFavourite: Bool
     let tags: [String]
+    let user: String
+    let changed: Int64
 }
 
 extension VaultItem {
     mutating func label(_ labels: ItemLabels?) {
         (kind, isFavourite, tags) = (labels?.kind, labels?.isFavourite ?? false, labels?.tags ?? [])
+        (user, changed) = (labels?.user ?? "", labels?.changed ?? modified)
     }
 }
 
@@ -80,7 +83,8 @@ extension VaultModel {
             var labels: [VaultItem.ID: ItemLabels] = [:]
             for item in try store.list() {
                 labels[VaultItem.ID(collection: item.collection, name: item.name)] = ItemLabels(
-                    kind: item.kind ?? (item.isFile ? .file : .value), isFavourite: item.isFavourite, tags: item.tags)
+                    kind: item.kind ?? (item.isFile ? .file : .value), isFavourite: item.isFavourite, tags: item.tags,
+                    user: item.user, changed: item.modified)
             }
             return labels
         }
