@@ -86,6 +86,19 @@ static inline void cadw_ring_set(GtkWidget *ring, double share) {
     gtk_widget_queue_draw(ring);
 }
 
+/* Scrolls a list so that one of its rows is seen. */
+static inline void cadw_scroll_to(GtkWidget *list, guint position) {
+    gtk_widget_activate_action(list, "list.scroll-to-item", "u", position);
+}
+
+/* How much larger texts are than usual, as the desktop has it. */
+static inline double cadw_text_scale(void) {
+    int dpi = 0;
+    GtkSettings *settings = gtk_settings_get_default();
+    if (settings) g_object_get(settings, "gtk-xft-dpi", &dpi, NULL);
+    return dpi > 0 ? dpi / 1024.0 / 96.0 : 1;
+}
+
 static inline void cadw_surface_on_state(GtkWidget *w, GClosure *closure) {
     GdkSurface *surface = gtk_native_get_surface(GTK_NATIVE(w));
     if (surface) g_signal_connect_closure(surface, "notify::state", closure, FALSE);

@@ -31,6 +31,22 @@ package final class Application: Object {
         return made
     }
 
+    /// An action with one of several values, as a menu shows them.
+    package func choice(_ name: String, _ value: String, _ chosen: @escaping (String) -> Void) -> Action {
+        let type = g_variant_type_new("s")!
+        defer { g_variant_type_free(type) }
+        let made = Action(g_simple_action_new_stateful(name, type, g_variant_new_string(value))!)
+        made.onEmission("change-state") { arguments, count in
+            if count > 1, let value = g_value_get_variant(arguments + 1) {
+                chosen(String(cString: g_variant_get_string(value, nil)))
+            }
+            return nil
+        }
+        g_action_map_add_action(opaque, made.opaque)
+        g_object_unref(made.raw)
+        return made
+    }
+
     package func addStyle(_ css: [UInt8]) {
         let provider = gtk_css_provider_new()!
         css.withUnsafeBufferPointer { bytes in
@@ -55,6 +71,11 @@ package final class Action: Object {
         get { g_action_get_enabled(opaque) != 0 }
         set { g_simple_action_set_enabled(opaque, newValue ? 1 : 0) }
     }
+}
+
+extension Action {
+    /// Which of several values it has now.
+    package func choose(_ value: String) { g_simple_action_set_state(opaque, g_variant_new_string(value)) }
 }
 
 /// A top-level window.

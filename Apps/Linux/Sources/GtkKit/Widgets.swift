@@ -181,14 +181,22 @@ package final class ListBox: Widget {
 package final class ToastOverlay: Widget {
     private var last: Object?
 
-    package func show(_ text: String, seconds: UInt32 = 3) {
+    /// - Parameters:
+    ///   - button: What its button says; none without it.
+    ///   - action: What its button does.
+    package func show(
+        _ text: String, seconds: UInt32 = 3, button: String? = nil, _ action: @escaping () -> Void = {}
+    ) {
         dismiss()
         // A toast reads markup; names in it are text.
         let escaped = g_markup_escape_text(text, -1)!
         defer { g_free(escaped) }
         let toast = adw_toast_new(escaped)!
         adw_toast_set_timeout(toast, seconds)
-        last = Object(toast)
+        if let button { adw_toast_set_button_label(toast, button) }
+        let made = Object(toast)
+        if button != nil { made.on("button-clicked", action) }
+        last = made
         adw_toast_overlay_add_toast(opaque, toast)
     }
 
@@ -252,7 +260,29 @@ package final class Flap: Widget {
         get { adw_flap_get_reveal_flap(opaque) != 0 }
         set { adw_flap_set_reveal_flap(opaque, newValue ? 1 : 0) }
     }
-    package var isFolded: Bool { adw_flap_get_folded(opaque) != 0 }
+    /// Whether any of it is on the screen.
+    package var isSeen: Bool { isRevealed || adw_flap_get_reveal_progress(opaque) > 0 }
+    package var isFolded: Bool {
+        get { adw_flap_get_folded(opaque) != 0 }
+        set { adw_flap_set_fold_policy(opaque, newValue ? ADW_FLAP_FOLD_POLICY_ALWAYS : ADW_FLAP_FOLD_POLICY_NEVER) }
+    }
+}
+
+/// Something to hold one widget.
+package final class Bin: Widget {
+    package var child: Widget? { didSet { adw_bin_set_child(pointer(), child?.widget) } }
+}
+
+/// Nothing to see: it tells how much room there is.
+package final class Room: Widget {
+    /// - Parameter action: Told the width in pixels when that was found out, or is another one. It must not change the
+    ///   layout before it returns.
+    package func onResize(_ action: @escaping (Int) -> Void) {
+        onEmission("resize") { arguments, count in
+            if count > 1 { action(Int(g_value_get_int(arguments + 1))) }
+            return nil
+        }
+    }
 }
 
 /// A titled list of rows on a page of preferences.

@@ -6,7 +6,7 @@ import HoldfastUI
 /// What an action of the identity needs: an address, a name, a container.
 final class FieldsForm {
     /// What can be asked for.
-    enum Field: String, CaseIterable { case server, identity, phrase, words, container, device, path, json }
+    enum Field: String, CaseIterable { case server, identity, phrase, words, container, device, folder, tags, path, json }
 
     /// What is asked for, and with which words.
     struct Question {
@@ -71,7 +71,10 @@ final class FieldsForm {
     }
 
     private func finish() {
-        if let empty = entries.first(where: { asked.contains($0.0) && $0.1.isEmpty }) { return empty.1.focus() }
+        // No folder is an answer too.
+        if let empty = entries.first(where: { asked.contains($0.0) && $0.0 != .folder && $0.1.isEmpty }) {
+            return empty.1.focus()
+        }
         var texts: [Field: String] = [:]
         var phrase: SecretCarrier?
         for (field, entry) in entries where asked.contains(field) {

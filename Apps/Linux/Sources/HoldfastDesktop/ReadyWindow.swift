@@ -6,6 +6,9 @@ import HoldfastUI
 
 /// The vault behind its lock: cover, pages, sheets, and what the desktop says.
 final class ReadyWindow {
+    /// What can be in front.
+    enum Page: String, CaseIterable { case vault, identity, settings, log, doctor, health }
+
     let window: Window
     let models: ReadyModels
     let toasts: ToastOverlay
@@ -13,13 +16,18 @@ final class ReadyWindow {
     let clipboard = Clipboard()
     let content: Widget
     private let pages: ViewStack
+    private let header: HeaderParts
     private let appModel: AppModel
     private var cover: LockCover?
-    private var vault: VaultPage?
-    private var identity: IdentityPage?
-    private var log: LogPage?
-    private var doctor: DoctorPage?
-    private var settings: SettingsPage?
+    private var vault: VaultPage! = nil
+    private var identity: IdentityPage! = nil
+    private var log: LogPage! = nil
+    private var doctor: DoctorPage! = nil
+    private var settings: SettingsPage! = nil
+    /// Those that are no tabs.
+    private var subpages: [Page: Widget] = [:]
+    private var page = Page.vault
+    private var layout: WindowLayout?
     private var watch: Watch?
     private var actions: [Action] = []
     private var back: Action?
@@ -33,30 +41,76 @@ final class ReadyWindow {
         toasts = ui.widget("content")
         content = toasts
         pages = ui.widget("pages")
+        header = HeaderParts(ui)
         sheets = Sheets(ui, window)
-        let vault = VaultPage(self, showing: ui.widget("show-collections"))
-        let identity = IdentityPage(self)
-        let log = LogPage(models.log)
-        let doctor = DoctorPage(models.doctor)
-        let settings = SettingsPage(self)
-        pages.add(vault.root, named: "vault", title: tr("Vault"), icon: "dialog-password-symbolic")
-        pages.add(identity.root, named: "identity", title: tr("Identity"), icon: "avatar-default-symbolic")
-        pages.add(log.root, named: "log", title: tr("Log"), icon: "view-list-symbolic")
-        pages.add(doctor.root, named: "doctor", title: tr("Doctor"), icon: "security-high-symbolic")
-        pages.add(settings.root, named: "settings", title: tr("Settings"), icon: "emblem-system-symbolic")
-        (self.vault, self.identity, self.log) = (vault, identity, log)
-        (self.doctor, self.settings) = (doctor, settings)
+        vault = VaultPage(self, showing: ui.widget("show-collections"))
+        identity = IdentityPage(self)
+        log = LogPage(models.log)
+        doctor = DoctorPage(models.doctor)
+        settings = SettingsPage(self)
+        pages.add(vault.root, named: Page.vault.rawValue, title: tr("Vault"), icon: "dialog-password-symbolic")
+        pages.add(identity.root, named: Page.identity.rawValue, title: tr("Identity"), icon: "avatar-default-symbolic")
+        let places: Widget = ui.widget("places")
+        subpages = [.settings: settings.root, .log: log.root, .doctor: doctor.root]
+        for subpage in subpages.values {
+            gtk_widget_set_hexpand(subpage.widget, 1)
+            subpage.isVisible = false
+            gtk_box_append(places.pointer(), subpage.widget)
+        }
         addActions(app)
+        connect(ui)
+        watch = Watch(window, models) { [unowned self] in dialog != nil || sheets.hasDialog }
+        cover = LockCover(ui.widget("ready"), self)
+        bind(self, { models.lock.state }) { [unowned self] state in changed(to: state) }
+        bind(self, { models.identity.facts.state != .ready }) { [unowned self] _ in showPage() }
+    }
+
+    private func connect(_ ui: Builder) {
         sheets.onChange = { [unowned self] in
             if sheets.isUp { toasts.dismiss() }
             updateBack()
         }
         vault.onChange = { [unowned self] in updateBack() }
-        pages.on("notify::visible-child-name") { [unowned self] in pageChanged() }
-        pageChanged()
-        watch = Watch(window, models) { [unowned self] in dialog != nil || sheets.hasDialog }
-        cover = LockCover(ui.widget("ready"), self)
-        bind(self, { models.lock.state }) { [unowned self] state in changed(to: state) }
+        header.back.onClick { [unowned self] in goBack() }
+        pages.on("notify::visible-child-name") { [unowned self] in
+            // A tab was chosen.
+            if subpages[page] == nil, let tab = Page(rawValue: pages.page) { go(tab) }
+        }
+        // What there is room for is known while it is being laid out, and can be changed only afterwards.
+        ui.widget("room", as: Room.self).onResize { [weak self] width in
+            Task { self?.layOut(WindowLayout(width: width, textScale: cadw_text_scale())) }
+        }
+        showPage()
+    }
+
+    private func layOut(_ layout: WindowLayout) {
+        guard layout != self.layout else { return }
+        self.layout = layout
+        vault.layout = layout
+        showPage()
+    }
+
+    /// Puts a page in front.
+    func go(_ page: Page) {
+        guard page != self.page else { return }
+        self.page = page
+        if subpages[page] == nil { pages.page = page.rawValue }
+        showPage()
+        loadPage()
+    }
+
+    /// Opens the page of an item.
+    func showItem(_ id: VaultItem.ID) {
+        go(.vault)
+        vault.open(id)
+    }
+
+    private func showPage() {
+        for (other, widget) in subpages { widget.isVisible = other == page }
+        pages.isVisible = subpages[page] == nil
+        vault.isShown = page == .vault
+        header.show(page, hasTabs: models.identity.facts.state != .ready, isWide: layout?.hasWideHeader ?? true)
+        updateBack()
     }
 
     /// Asks for a file; locking puts the question away.
@@ -70,7 +124,16 @@ final class ReadyWindow {
     /// Has the system open an address of the web.
     func open(_ address: String) { window.open(address) }
 
-    func toast(_ text: String) { toasts.show(text) }
+    /// - Parameter undo: What takes back what the text says.
+    func toast(_ text: String, _ undo: (@MainActor () async -> Void)? = nil) {
+        guard let undo else { return toasts.show(text) }
+        toasts.show(text, seconds: 6, button: tr("Undo")) { [models] in
+            Task { if !models.lock.isLocked { await undo() } }
+        }
+    }
+
+    /// Throws items away, with a way back.
+    func trash(_ ids: [VaultItem.ID], _ done: @escaping () -> Void) { vault.list.trash(ids, done) }
 
     /// Something happened to the session or the machine.
     func happened(_ event: SessionEvent, _ letSleep: @escaping () -> Void) {
@@ -89,29 +152,24 @@ final class ReadyWindow {
         case .locked, .delayed, .checking:
             dialog?.close()
             sheets.dismiss()
+            toasts.dismiss()
             if models.lock.reason.endsCopies { clipboard.clearSecret() }
-            vault?.drop()
-            settings?.drop()
-            identity?.drop()
+            vault.drop()
+            settings.drop()
+            identity.drop()
         case .destroyed: appModel.noteDestroyed()
         }
         updateBack()
     }
 
-    private func pageChanged() {
-        vault?.isShown = pages.page == "vault"
-        updateBack()
-        loadPage()
-    }
-
     /// Reads what only this page shows.
     private func loadPage() {
         guard !models.lock.isLocked else { return }
-        switch pages.page {
-        case "log": Task { [models] in await models.log.load() }
-        case "doctor": doctor?.load()
-        case "settings": settings?.look()
-        default: break
+        switch page {
+        case .log: Task { [models] in await models.log.load() }
+        case .doctor: doctor.load()
+        case .settings: settings.look()
+        case .health, .vault, .identity: break
         }
     }
 
@@ -124,40 +182,94 @@ final class ReadyWindow {
             Trace.mark()
             models.lock.panic()
         }
-        let new = app.action("new", keys: ["<Control>n"]) { [unowned self] in vault?.addItem() }
-        let file = app.action("add-file", keys: ["<Control>o"]) { [unowned self] in vault?.addFile() }
-        let find = app.action("find", keys: ["<Control>f"]) { [unowned self] in
-            pages.page = "vault"
-            vault?.find()
-        }
-        let importing = app.action("import", keys: ["<Control>i"]) { [unowned self] in
-            pages.page = "vault"
-            vault?.importFile()
-        }
-        let image = app.action("import-image", keys: []) { [unowned self] in
-            pages.page = "vault"
-            vault?.importImage()
-        }
-        let copies: [(String, String, DetailPage.Copied)] = [
-            ("copy-password", "c", .password), ("copy-username", "b", .username), ("copy-code", "t", .code),
+        let copies: [(String, [String], DetailPage.Copied)] = [
+            ("copy-password", ["<Control><Shift>c"], .password), ("copy-username", ["<Control>u"], .username),
+            ("copy-code", ["<Control>t"], .code),
         ]
-        let copying = copies.map { name, key, what in
-            app.action(name, keys: ["<Control><Shift>\(key)"]) { [unowned self] in vault?.copy(what) }
+        actions = copies.map { name, keys, what in
+            app.action(name, keys: keys) { [unowned self] in vault.copy(what) }
         }
-        actions = copying + [lock, new, file, find, importing, image]
-        for (index, name) in ["vault", "identity", "log", "doctor", "settings"].enumerated() {
+        actions.append(lock)
+        // What is begun with the vault in front.
+        let begun: [(String, [String], () -> Void)] = [
+            ("new", ["<Control>n"], { [unowned self] in vault.addItem() }),
+            ("add-file", ["<Control>o"], { [unowned self] in vault.addFile() }),
+            ("find", ["<Control>f"], { [unowned self] in vault.find() }),
+            ("import", ["<Control>i"], { [unowned self] in vault.importFile() }),
+            ("import-image", [], { [unowned self] in vault.importImage() }),
+        ]
+        for (name, keys, begin) in begun {
             actions.append(
-                app.action("page-\(name)", keys: ["<Alt>\(index + 1)"]) { [unowned self] in pages.page = name })
+                app.action(name, keys: keys) { [unowned self] in
+                    go(.vault)
+                    begin()
+                })
         }
+        for (page, key) in [(Page.vault, "<Alt>1"), (.identity, "<Alt>2"), (.settings, "<Control>comma")] {
+            actions.append(app.action(page.rawValue, keys: [key]) { [unowned self] in if !sheets.isUp { go(page) } })
+        }
+        let order = app.choice("order", models.preferences.values.order.rawValue) { [models] name in
+            guard let order = VaultOrder(rawValue: name), !models.lock.isLocked else { return }
+            Task { await models.preferences.change { $0.order = order } }
+        }
+        bind(self, { [models] in models.preferences.values.order }) { order.choose($0.rawValue) }
+        actions.append(order)
         back = app.action("back", keys: ["Escape"]) { [unowned self] in goBack() }
         updateBack()
     }
 
-    private func goBack() { if sheets.isUp { sheets.cancel() } else { vault?.goBack() } }
+    private func goBack() {
+        if sheets.isUp { return sheets.cancel() }
+        switch page {
+        case .vault: vault.goBack()
+        case .settings: go(.vault)
+        case .log, .doctor, .health, .identity: go(.settings)
+        }
+    }
 
     /// Escape is ours only while there is something to go back from.
     private func updateBack() {
-        back?.isEnabled =
-            !models.lock.isLocked && (sheets.isUp || (pages.page == "vault" && vault?.isDetailOpen == true))
+        let goesBack = page == .vault ? vault.isDetailOpen : header.back.isVisible
+        back?.isEnabled = !models.lock.isLocked && (sheets.isUp || goesBack)
     }
+}
+
+/// What the header says: the tabs where there are some, or the page's title and the way back from it.
+private final class HeaderParts {
+    let back: Button
+    private let tabs: Widget, tabsBelow: Widget, title: Widget
+
+    init(_ ui: Builder) {
+        back = ui.widget("page-back")
+        tabs = ui.widget("tabs")
+        tabsBelow = ui.widget("tabs-below")
+        title = ui.widget("page-title")
+    }
+
+    /// - Parameter hasTabs: Whether there is more than the vault; else the identity is reached from the settings.
+    func show(_ page: ReadyWindow.Page, hasTabs: Bool, isWide: Bool) {
+        let isTab = page == .vault || page == .identity && hasTabs
+        back.isVisible = !isTab
+        tabs.isVisible = isTab && hasTabs && isWide
+        title.isVisible = !tabs.isVisible
+        adw_view_switcher_bar_set_reveal(tabsBelow.opaque, isTab && hasTabs && !isWide ? 1 : 0)
+        adw_window_title_set_title(title.opaque, HeaderParts.title(page))
+    }
+
+    private static func title(_ page: ReadyWindow.Page) -> String {
+        switch page {
+        case .vault: "Holdfast"
+        case .identity: tr("Identity")
+        case .settings: tr("Settings")
+        case .log: tr("Log")
+        case .doctor: tr("Doctor")
+        case .health: tr("Password Health")
+        }
+    }
+}
+
+// Until they are there.
+extension ReadyWindow {
+    func export(_ ids: [VaultItem.ID]) {}
+    func restoreBackup() {}
 }

@@ -23,7 +23,7 @@ from gi.repository import Atspi, Gio, GLib  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[4]
 SHOTS = ROOT / "build" / "screenshots"
-PATIENCE = 60.0
+PATIENCE = float(os.environ.get("HOLDFAST_PATIENCE", 60))
 
 
 class Missing(AssertionError):
@@ -263,7 +263,7 @@ class App:
 
     def unfocus(self):
         # Without a window manager the keyboard follows the pointer: both leave.
-        subprocess.run(["xdotool", "mousemove", "1099", "899", "windowfocus", "1"], check=True)
+        subprocess.run(["xdotool", "mousemove", "1399", "949", "windowfocus", "1"], check=True)
 
     def keys(self, *keys):
         subprocess.run(["xdotool", "key", "--clearmodifiers", *keys], check=True)

@@ -253,18 +253,5 @@ final class DetailPage {
         }
     }
 
-    private func delete() {
-        let id = model.item.id
-        let isKept = !model.item.isFile && !model.item.isUnconfirmed
-        parts.sheets.askConfirmation(
-            tr("Delete %s?", id.name),
-            isKept ? tr("It stays in the trash for 30 days.") : tr("This cannot be undone."), confirm: tr("Delete")
-        ) { [unowned self] in
-            Task { [parts, close_] in
-                let problem = await parts.models.vault.delete(id)
-                parts.toast(problem.map(ProblemText.of) ?? (isKept ? tr("Moved to the trash") : tr("Deleted")))
-                if problem == nil { close_() }
-            }
-        }
-    }
+    private func delete() { parts.trash([model.item.id], close_) }
 }
