@@ -55,8 +55,32 @@ package enum SHA256 {
     package static func hash(_ bytes: RawSpan) -> Digest { Implementation.hash(bytes) }
 }
 
+/// SHA-1 (FIPS 180-4, section 6.1), by which lists of breached passwords name them. It proves nothing.
+package enum SHA1 {
+    #if canImport(CryptoKit)
+    private typealias Implementation = CryptoKitSHA1
+    #elseif canImport(COpenSSL)
+    private typealias Implementation = OpenSSLSHA1
+    #else
+    #error("no SHA-1 backend")
+    #endif
+
+    /// Bytes of a digest.
+    package static let size = 20
+
+    /// The digest of bytes that are secret, in locked memory.
+    /// - Throws: ``CryptographyError/memory(_:)``, ``CryptographyError/library(code:)``.
+    package static func hash(ofSecret bytes: RawSpan) throws(CryptographyError) -> SecretBytes {
+        var digest = try SecretBytes.zeroed(size, lifetime: .transient)
+        try digest.withMutableBytes { digest throws(CryptographyError) in
+            try Implementation.hash(bytes, into: &digest)
+        }
+        return digest
+    }
+}
+
 /// The hashes that one-time codes are computed with (RFC 6238, section 1.2). SHA-1 is in use there by nearly everybody,
-/// and nowhere else in Holdfast.
+/// and in Holdfast elsewhere only to find a password in a list (``SHA1``).
 package enum OneTimeHash: Sendable, Hashable, CaseIterable {
     case sha1, sha256, sha512
 

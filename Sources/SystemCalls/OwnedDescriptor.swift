@@ -31,6 +31,25 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
         }
     }
 
+    /// Reads what is at a place of a file, at most as much as fits.
+    /// - Returns: The number of bytes; fewer than fit only at the end.
+    package func read(into bytes: inout MutableRawSpan, at offset: UInt64) throws(SystemError) -> Int {
+        let number = number
+        return try unsafe bytes.withUnsafeMutableBytes { buffer throws(SystemError) in
+            var count = 0
+            while count < buffer.count {
+                let got = try uninterrupted {
+                    unsafe pread(
+                        number, buffer.baseAddress.map { unsafe $0 + count }, buffer.count - count,
+                        off_t(clamping: offset) + off_t(count))
+                }
+                if got == 0 { break }
+                count += got
+            }
+            return count
+        }
+    }
+
     /// Reads to the end, but no more than so many bytes.
     package func readPrefix(_ most: Int) throws(SystemError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: most)

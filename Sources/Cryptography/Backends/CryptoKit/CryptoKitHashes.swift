@@ -66,6 +66,16 @@ enum CryptoKitSHA256 {
     }
 }
 
+enum CryptoKitSHA1 {
+    static func hash(_ bytes: RawSpan, into digest: inout MutableRawSpan) throws(CryptographyError) {
+        guard digest.byteCount == SHA1.size else { throw .invalidSize }
+        let hash = unsafe bytes.withUnsafeBytes { unsafe Insecure.SHA1.hash(data: $0) }
+        unsafe hash.withUnsafeBytes { hash in
+            unsafe digest.withUnsafeMutableBytes { unsafe $0.copyMemory(from: hash) }
+        }
+    }
+}
+
 enum CryptoKitOneTimeMAC {
     static func authenticate(
         _ message: RawSpan, key: borrowing SecretBytes, hash: OneTimeHash

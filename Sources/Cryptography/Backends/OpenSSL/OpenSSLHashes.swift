@@ -78,6 +78,19 @@ enum OpenSSLSHA256 {
     }
 }
 
+enum OpenSSLSHA1 {
+    static func hash(_ bytes: RawSpan, into digest: inout MutableRawSpan) throws(CryptographyError) {
+        // libcrypto cleanses what it kept of the bytes.
+        let succeeded = unsafe bytes.withUnsafeBytes { source in
+            unsafe digest.withUnsafeMutableBytes { target in
+                unsafe target.count == SHA1.size
+                    && EVP_Digest(source.baseAddress, source.count, target.baseAddress, nil, EVP_sha1(), nil) == 1
+            }
+        }
+        guard succeeded else { throw OpenSSL.takeError() }
+    }
+}
+
 /// HKDF with SHA-256 (RFC 5869), extract and expand.
 package enum OpenSSLHKDFSHA256 {
     /// Derives `count` bytes from key material that is already hard to guess; it does not stretch a passcode.
