@@ -57,6 +57,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
     case notFound = 6
     case notAllowed = 7
     case partly = 8
+    case found = 9
     case programFailed = 126
     case noProgram = 127
     case interrupted = 130
@@ -74,6 +75,7 @@ package enum ExitCode: Int32, Sendable, CaseIterable {
         case .notFound: "no such entry, or no vault"
         case .notAllowed: "refused for another reason than a wrong secret: by a rule, a prompt, a sensor or a server"
         case .partly: "import, export: done, but not all of it unchanged"
+        case .found: "health: passwords were found that should be changed"
         case .programFailed: "run: the program cannot be started"
         case .noProgram: "run: there is no such program"
         case .interrupted: "interrupted by a signal; the operation was not completed"
