@@ -290,6 +290,8 @@ public final class ReadyModels {
     public let identity: IdentityModel
     /// What protects the vault on this machine.
     package let doctor: DoctorModel
+    /// Weak, reused, old and breached passwords.
+    package let health: HealthModel
 
     private var givenTriggers: LockTriggers?
 
@@ -314,6 +316,7 @@ public final class ReadyModels {
         log = SecurityLogModel(lock)
         self.identity = identity(lock)
         doctor = DoctorModel(home: app.vault.home.path)
+        health = HealthModel(lock)
         preferences.onChange = { [weak self, weak vault, lock = app.lock] values in
             vault?.order = values.order
             let given: LockTriggers
@@ -332,13 +335,14 @@ public final class ReadyModels {
             await selfDestruct?.load()
             await lock?.refresh()
         }
-        lock.onLock { [weak vault, weak settings, weak protection, weak selfDestruct, weak log, weak doctor] in
+        lock.onLock { [weak vault, weak settings, weak protection, weak selfDestruct, weak log, weak doctor, weak health] in
             vault?.drop()
             settings?.drop()
             protection?.drop()
             selfDestruct?.drop()
             log?.drop()
             doctor?.drop()
+            health?.drop()
         }
     }
 

@@ -51,6 +51,16 @@ package final class BreachList: Sendable {
         if let size { try BreachList.sample(source, size) }
     }
 
+    /// What a chosen path stands for: one of the files of a folder of ranges stands for the folder.
+    package static func place(_ path: String) -> String {
+        let name = path.split(separator: "/").last ?? ""
+        let stem = name.hasSuffix(".txt") ? name.dropLast(4) : name
+        guard stem.utf8.count == BreachLine.rangeDigits, stem.utf8.allSatisfy({ $0.hexValue != nil }) else { return path }
+        var status = stat()
+        guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return path }
+        return Paths.parent(of: path)
+    }
+
     private static func isRead(_ status: stat) -> Bool { [S_IFREG, S_IFDIR].contains(status.st_mode & S_IFMT) }
 
     /// Looks for a password.

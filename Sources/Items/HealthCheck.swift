@@ -262,7 +262,7 @@ extension ItemStore {
     package func health(
         _ rule: HealthRule = HealthRule(), against list: BreachList? = nil,
         where isWanted: (EntryPath) -> Bool = { _ in true },
-        _ progress: (HealthProgress) throws(VaultError) -> Void = { _ in }
+        progress: (HealthProgress) throws(VaultError) -> Void = { _ in }
     ) throws(HealthError) -> HealthReport {
         let check: HealthCheck
         do throws(VaultError) {

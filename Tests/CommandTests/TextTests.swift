@@ -104,6 +104,6 @@ import Testing
     }
 
     @Test func exitCodesFollowTheTable() {
-        #expect(ExitCode.allCases.map(\.rawValue) == [0, 1, 2, 3, 4, 5, 6, 7, 8, 126, 127, 130, 141])
+        #expect(ExitCode.allCases.map(\.rawValue) == [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 126, 127, 130, 141])
     }
 }

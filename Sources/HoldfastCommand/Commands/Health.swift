@@ -101,7 +101,7 @@ private struct Look {
     func through(_ store: ItemStore) throws(CommandError) -> HealthReport {
         try Progress.show("Checking passwords") { progress throws(CommandError) in
             do throws(HealthError) {
-                return try store.health(rule, against: list, where: isWanted) { progress.update($0) }
+                return try store.health(rule, against: list, where: isWanted, progress: { progress.update($0) })
             } catch { throw CommandError(error, path) }
         }
     }
