@@ -76,9 +76,9 @@ class Begun(App):
         return None
 
 
-def play(program, scratch, passcode, check):
+def play(program, scratch, passcode, check, go):
     protocol(program, scratch, check)
-    of_the_agent(program, scratch, passcode, check)
+    of_the_agent(program, scratch, passcode, check, go)
 
 
 def protocol(program, scratch, check):
@@ -143,7 +143,7 @@ def protocol(program, scratch, check):
         app.log.close()
 
 
-def of_the_agent(program, scratch, passcode, check):
+def of_the_agent(program, scratch, passcode, check, go):
     made = Device(os.environ["HOLDFAST_COMMAND"], scratch / "asking", passcode, unlocks=False)
     made.environment |= {"HOLDFAST_PINENTRY": str(program)}
     made.run("unlock", "--passcode-fd=0", given=passcode)
@@ -160,12 +160,12 @@ def of_the_agent(program, scratch, passcode, check):
             app.press(button)
             asking.join()
             check(heard == [value], f"{button} is heard: {heard}")
-        programs(program, scratch, made, passcode, check)
+        programs(program, scratch, made, passcode, check, go)
     finally:
         made.end()
 
 
-def programs(program, scratch, made, passcode, check):
+def programs(program, scratch, made, passcode, check, go):
     """What programs may use, as the app shows it on the same vault."""
     made.run("add", "api", "--secret-fd=0", given="a value")
     made.run("tag", "add", "api", "ask-until-lock")
@@ -186,21 +186,21 @@ def programs(program, scratch, made, passcode, check):
     app.type("Passcode", passcode)
     app.press("Unlock")
     app.gone("Holdfast is locked")
-    app.page("Settings")
+    go(app, "Settings")
     app.find("api · until the vault locks")
     app.shot("programs")
     app.press(f"Have {given[0]['program']} ask again")
     app.gone(part="until the vault locks")
     check(made.run("leases", "list", "--json") == '{"leases":[]}', "the lease has ended")
     allow(), allow()
-    app.page("Log")
-    app.page("Settings")
+    go(app, "Log")
+    go(app, "Settings")
     app.press("End All")
     app.gone("End All")
     check(made.run("leases", "list", "--json") == '{"leases":[]}', "all leases have ended")
     allow()
-    app.page("Log")
-    app.page("Settings")
+    go(app, "Log")
+    go(app, "Settings")
     app.find(part="until the vault locks")
     app.press("Lock now")
     app.find("Holdfast is locked")

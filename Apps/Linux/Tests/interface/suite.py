@@ -107,6 +107,20 @@ def add_value(app):
     app.gone("What Is It?")
 
 
+def go(app, page):
+    """Goes to a page of the app: Vault, Settings, Log, Doctor, Identity."""
+    app.page(page)
+
+
+def back_up(name):
+    """The command makes a backup of the vault that the app shows."""
+    environment = os.environ | {"HOLDFAST_HOME": str(SCRATCH / "home")}
+    subprocess.run(
+        [os.environ["HOLDFAST_COMMAND"], "backup", str(SCRATCH / name)], env=environment, stdin=subprocess.DEVNULL,
+        check=True, capture_output=True,
+    )
+
+
 def show(app, name):
     """Opens the page of an item."""
     app.click(row(app, name))
@@ -970,7 +984,7 @@ def pick(app, combo, entry, steps):
 
 def settings():
     app = state["app"]
-    app.page("Settings")
+    go(app, "Settings")
     app.find("App Lock", "label")
     check(not app.find("Fingerprint", "check box").has(Atspi.StateType.SENSITIVE), "no sensor")
     app.find("No fingerprint reader is available")
@@ -1009,18 +1023,26 @@ def settings():
 
 def log():
     app = state["app"]
-    app.page("Log")
+    app.press("Lock now")
+    unlock(app, "wrong")
+    app.find(part="That passcode is wrong.")
+    back_up("of-the-log")
+    unlock(app)
+    opened(app)
+    go(app, "Log")
+    # Of its kind: what was entered wrong before it is no backup.
+    app.find("A backup was made")
     app.find(part="complete and unchanged")
     app.find("The vault was created")
     app.find("Locked before sleep")
     app.find(part="Locked in an emergency")
     app.shot("15-log")
-    app.page("Vault")
+    go(app, "Vault")
 
 
 def doctor():
     app = state["app"]
-    app.page("Doctor")
+    go(app, "Doctor")
     app.find("Memory")
     app.find("Fingerprint reader")
     app.find(part="No fingerprint reader is available")
@@ -1030,7 +1052,7 @@ def doctor():
     app.find(part="tested just now")
     check(app.find("Vault folder"), "the folder is looked at")
     app.shot("16-doctor")
-    app.page("Vault")
+    go(app, "Vault")
 
 
 def fields(app, title, confirm, **values):
@@ -1126,7 +1148,7 @@ def owner_proves(app, confirm, shot=None):
 
 
 def identity_life(app, server, other):
-    app.page("Identity")
+    go(app, "Identity")
     app.find(part="Ready: this device has no identity.")
     app.shot("30-identity-ready")
     # Ready: what cannot be is said in words.
@@ -1261,10 +1283,10 @@ def identity_life(app, server, other):
     app.press("Forget…")
     owner_proves(app, "Forget")
     app.find(part="Ready: this device has no identity.")
-    app.page("Log")
+    go(app, "Log")
     for line in ["The identity was created", "The identity was recovered", "The identity was deleted", "A device was linked"]:
         app.find(line)
-    app.page("Vault")
+    go(app, "Vault")
 
 
 def prove_words(app, words):
@@ -1372,7 +1394,7 @@ def folder_life(phrase, home, app):
     app.typed(PASSCODE)
     app.keys("Return")
     opened(app)
-    app.page("Settings")
+    go(app, "Settings")
     check(not app.all(CLAIM, "push button"), "nothing is asked while the folder has its key")
     give_pin(app)
     # Any program of the user can do that.
@@ -1396,7 +1418,7 @@ def folder_life(phrase, home, app):
     app.press("Lock now")
     app.press("Use the Passcode")
     unlock(app)
-    app.page("Settings")
+    go(app, "Settings")
     app.press(LEAVE)
     app.find("This Folder Is a Copy")
     app.type("Passcode", PASSCODE)
@@ -1433,9 +1455,9 @@ def give_pin(app):
 
 def focus_loss():
     app = state["app"]
-    app.page("Settings")
+    go(app, "Settings")
     pick(app, "When another window is used", "Treat as leaving", 2)
-    app.page("Vault")
+    go(app, "Vault")
     row(app, "notes")
     app.focus()
     app.unfocus()
@@ -1532,7 +1554,7 @@ def owner_life(sensor, start):
     finger(app, sensor, "anna", button=None)
     opened(app)
     # Switches: off with the passcode, on only with a finger that proves itself.
-    app.page("Settings")
+    go(app, "Settings")
     app.find("It counts wrong passcodes; past the limit only the recovery phrase works")
     until(lambda: app.find("Fingerprint", "check box").has(Atspi.StateType.SENSITIVE), "there is a reader")
     check(app.is_on("Fingerprint") and app.is_on("Security chip"), "both are on")
@@ -1639,7 +1661,7 @@ def pin_life(phrase, start):
     app.keys("Return")
     opened(app)
     # Set, after what cannot be one.
-    app.page("Settings")
+    go(app, "Settings")
     app.find("Short, in addition to the passcode, and counted by the security chip")
     check(not app.all("Remove the PIN", "push button"), "there is none to remove")
     app.press("Set the PIN")
@@ -1685,7 +1707,7 @@ def pin_life(phrase, start):
     app.type("Recovery phrase", phrase)
     app.press("Unlock")
     opened(app)
-    app.page("Log")
+    go(app, "Log")
     for said in ["A PIN was set", "Opened with the PIN"]:
         app.find(said)
     # Asked for after a start, and taken away with the passcode.
@@ -1696,7 +1718,7 @@ def pin_life(phrase, start):
     app.typed("2580")
     app.keys("Return")
     app.find("Noch nichts da")
-    app.page("Einstellungen")
+    go(app, "Einstellungen")
     app.find("Öffnet den Tresor auf diesem Rechner; hinter der Grenze nur noch das Kennwort")
     app.press("PIN entfernen")
     app.find(part="Dann öffnet das Kennwort den Tresor; jetzt nimmt es die PIN weg.")
@@ -1733,7 +1755,7 @@ def renewal():
     before = set_aside()
     made = Device(os.environ["HOLDFAST_COMMAND"], SCRATCH / "renewal", PASSCODE, unlocks=False)
     app = begin("renewal")
-    app.page("Settings")
+    go(app, "Settings")
     app.find("Opens with a passcode of its own")
     app.find(part="24 words open the vault")
     app.shot("62-protection")
@@ -1800,7 +1822,7 @@ def ladder_life(start):
     app.type("Value", "sk-live-81c2")
     app.press("Store")
     app.gone("New Item")
-    app.page("Settings")
+    go(app, "Settings")
     app.find("Opens without asking")
     app.find(part="a lost passcode or machine loses everything")
     app.find("Ask whether it is you")
@@ -1810,7 +1832,7 @@ def ladder_life(start):
     app = state["app"] = start()
     opened(app)
     show(app, "api token")
-    app.page("Settings")
+    go(app, "Settings")
     app.press("Set a passcode")
     app.find("Set a Passcode", "label")
     check(not app.all("Current passcode", "password text"), "there is none to be asked for")
@@ -1834,7 +1856,7 @@ def ladder_life(start):
     app.end()
     app = state["app"] = start()
     unlock(app)
-    app.page("Settings")
+    go(app, "Settings")
     app.press("Turn off the passcode")
     app.type("Passcode", "wrong")
     app.press("Turn Off")
@@ -1887,7 +1909,7 @@ def narrow_and_restart():
         row(app, "notes")
         app.shot(name)
         if name == "20-german":
-            app.page("Einstellungen")
+            go(app, "Einstellungen")
             app.find("App-Sperre", "label")
             app.shot("22-german-settings")
         app.end()
@@ -1902,7 +1924,7 @@ def destruction():
     app.typed(state["passcode"])
     app.keys("Return")
     row(app, "notes")
-    app.page("Settings")
+    go(app, "Settings")
     app.switch("Self-destruct")
     app.type("Passcode", state["passcode"])
     app.press("Continue")
@@ -1975,7 +1997,7 @@ def cpu(app):
 
 
 def asking():
-    prompts.play(PROGRAM, SCRATCH, PASSCODE, check)
+    prompts.play(PROGRAM, SCRATCH, PASSCODE, check, go)
 
 
 SCENARIOS = [
