@@ -30,6 +30,15 @@ import Testing
         #expect(try last.json()["isIntact"] as? Bool == true)
     }
 
+    @Test func aRunIsCountedByKindWithTheRightNoun() throws {
+        let sandbox = try Sandbox(prepared: true)
+        #expect(try sandbox.run("get", "greeting", passcode: "not it").code == 3)
+        for name in ["one", "two"] { #expect(try sandbox.run("backup", sandbox.path + "/" + name).code == 0) }
+        let shown = try sandbox.run("log", passcode: Prepared.passcode).text
+        #expect(shown.contains("a backup was made (1 wrong, 1 backup since "), "\(shown)")
+        #expect(shown.contains("a backup was made (1 wrong, 2 backups since "), "\(shown)")
+    }
+
     /// A short command writes one entry.
     @Test func aCommandIsOneEntry() throws {
         let sandbox = try Sandbox(prepared: true)

@@ -49,7 +49,7 @@ final class LogPage {
         lines.replace(
             with: list.prefix(shown).map { line in
                 Row(
-                    title: LogText.of(line.event), subtitle: Format.time(milliseconds: line.moment.time),
+                    title: LogText.of(line), subtitle: Format.time(milliseconds: line.moment.time),
                     icon: LogText.icon(of: line.category))
             })
         lines.isVisible = !list.isEmpty

@@ -25,8 +25,9 @@ enum LogText {
         }
     }
 
-    static func of(_ event: SecurityEvent) -> String {
-        switch event {
+    /// What happened, and how often in a row.
+    static func of(_ line: LogLine) -> String {
+        switch line.event {
         case .created: tr("The vault was created")
         case .restarted: tr("The log was restarted")
         case .rotated: tr("A new part of the log begins")
@@ -38,8 +39,8 @@ enum LogText {
         case .locked(let reason): of(reason)
         case .unsettled(let count):
             trn("%d attempt was never checked", "%d attempts were never checked", Int(clamping: count))
-        case .unproven(let kind, let run): of(kind) + inAll(run)
-        case .runEnded(let run): tr("The last of several alike") + inAll(run)
+        case .unproven(let kind, _): of(kind) + inAll(line.counts.first?.number ?? 1)
+        case .runEnded: tr("In a row: %s", line.counts.map(of).joined(separator: ", "))
         case .fallbackUsed: tr("Opened by a fallback method")
         case .enrollmentChanged(.biometrics): tr("Fingerprints changed; the passcode is required")
         case .enrollmentChanged: tr("The key store changed; the passcode is required")
@@ -151,8 +152,20 @@ enum LogText {
         }
     }
 
-    /// How many of a run of like events there were.
-    private static func inAll(_ run: LogRun) -> String {
-        run.total > 1 ? " " + tr("(%s in all)", String(run.total)) : ""
+    /// How many of its kind there were.
+    private static func inAll(_ number: Int) -> String {
+        number > 1 ? " " + tr("(%s in all)", String(number)) : ""
+    }
+
+    private static func of(_ count: LogLine.Count) -> String {
+        switch count.kind {
+        case .refused: trn("%d wrong passcode", "%d wrong passcodes", count.number)
+        case .repeated: trn("%d wrong entry repeated", "%d wrong entries repeated", count.number)
+        case .wrongPhrase: trn("%d wrong recovery phrase", "%d wrong recovery phrases", count.number)
+        case .turnedAway: trn("%d refused attempt", "%d refused attempts", count.number)
+        case .biometricFailed: trn("%d unknown finger", "%d unknown fingers", count.number)
+        case .backedUp: trn("%d backup", "%d backups", count.number)
+        case .rollbackReported: trn("%d sign of an earlier state", "%d signs of an earlier state", count.number)
+        }
     }
 }
