@@ -121,6 +121,9 @@ final class ReadyWindow {
         }
     }
 
+    /// Puts a page in front.
+    func go(_ page: Page) { pages.page = page.rawValue }
+
     /// Has the system open an address of the web.
     func open(_ address: String) { window.open(address) }
 
