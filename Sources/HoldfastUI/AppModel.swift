@@ -292,6 +292,8 @@ public final class ReadyModels {
     package let doctor: DoctorModel
     /// Weak, reused, old and breached passwords.
     package let health: HealthModel
+    /// What the vault lacks.
+    package let advice: AdviceModel
 
     private var givenTriggers: LockTriggers?
 
@@ -317,6 +319,7 @@ public final class ReadyModels {
         self.identity = identity(lock)
         doctor = DoctorModel(home: app.vault.home.path)
         health = HealthModel(lock)
+        advice = AdviceModel(lock, protection, settings, preferences, vault)
         preferences.onChange = { [weak self, weak vault, lock = app.lock] values in
             vault?.order = values.order
             let given: LockTriggers
@@ -335,7 +338,11 @@ public final class ReadyModels {
             await selfDestruct?.load()
             await lock?.refresh()
         }
-        lock.onLock { [weak vault, weak settings, weak protection, weak selfDestruct, weak log, weak doctor, weak health] in
+        lock.onLock {
+            [
+                weak vault, weak settings, weak protection, weak selfDestruct, weak log, weak doctor, weak health,
+                weak advice
+            ] in
             vault?.drop()
             settings?.drop()
             protection?.drop()
@@ -343,6 +350,7 @@ public final class ReadyModels {
             log?.drop()
             doctor?.drop()
             health?.drop()
+            advice?.drop()
         }
     }
 
@@ -354,5 +362,6 @@ public final class ReadyModels {
         await selfDestruct.load()
         await vault.load()
         await identity.load()
+        await advice.load()
     }
 }

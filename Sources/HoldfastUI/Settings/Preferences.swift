@@ -32,6 +32,8 @@ package struct Preferences: Sendable, Hashable {
     package var revealSeconds: UInt32 = 30
     /// How the list of items is sorted.
     package var order = VaultOrder.name
+    /// Until when an advice stays away: seconds since 1970.
+    package var silenced: [ProtectionAdvice: Int64] = [:]
 
     /// What a user interface offers for ``idleSeconds``.
     package static let idlePresets: [UInt32?] = [60, 300, 900, 1800, nil]
@@ -63,7 +65,7 @@ package struct Preferences: Sendable, Hashable {
         reveal=\(revealSeconds)
         order=\(order.rawValue)
 
-        """
+        """ + silenced.map { "silenced-\($0.rawValue)=\($1)\n" }.sorted().joined()
     }
 
     /// Reads what ``text`` wrote. Lines that mean nothing here keep the default: a newer version may have written them.
@@ -83,9 +85,20 @@ package struct Preferences: Sendable, Hashable {
             case "clipboard": clipboardSeconds = seconds ?? clipboardSeconds
             case "order": order = VaultOrder(rawValue: value) ?? order
             case "reveal": revealSeconds = seconds ?? revealSeconds
-            default: continue
+            default:
+                guard key.hasPrefix("silenced-"), let end = Int64(value), end > 0,
+                    let advice = ProtectionAdvice(rawValue: String(key.dropFirst("silenced-".count)))
+                else { continue }
+                silenced[advice] = end
             }
         }
+    }
+
+    /// Whether an advice stays away. One that would stay away for longer than that was sent away by a clock that was
+    /// put back since.
+    func silences(_ advice: ProtectionAdvice, at now: Int64) -> Bool {
+        guard let end = silenced[advice], end > now else { return false }
+        return end - now <= ProtectionAdvice.silence
     }
 
     private static func isOn(_ value: String) -> Bool? { value == "0" ? false : value == "1" ? true : nil }
