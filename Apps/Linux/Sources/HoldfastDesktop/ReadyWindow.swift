@@ -46,7 +46,7 @@ final class ReadyWindow {
         vault = VaultPage(self, showing: ui.widget("show-collections"))
         identity = IdentityPage(self)
         log = LogPage(models.log)
-        doctor = DoctorPage(models.doctor)
+        doctor = DoctorPage(self)
         settings = SettingsPage(self)
         pages.add(vault.root, named: Page.vault.rawValue, title: tr("Vault"), icon: "dialog-password-symbolic")
         pages.add(identity.root, named: Page.identity.rawValue, title: tr("Identity"), icon: "avatar-default-symbolic")
@@ -120,9 +120,6 @@ final class ReadyWindow {
             if let path, !models.lock.isLocked { chosen(path) }
         }
     }
-
-    /// Puts a page in front.
-    func go(_ page: Page) { pages.page = page.rawValue }
 
     /// Has the system open an address of the web.
     func open(_ address: String) { window.open(address) }

@@ -108,8 +108,18 @@ def add_value(app):
 
 
 def go(app, page):
-    """Goes to a page of the app: Vault, Settings, Log, Doctor, Identity."""
-    app.page(page)
+    """Goes to a page of the app: Vault, Settings, Log, Doctor, Identity; in German too."""
+    app.focus()
+    keys = {"Vault": "alt+1", "Identity": "alt+2"}.get(page)
+    if keys:
+        app.keys(keys)
+        return
+    app.keys("ctrl+comma")
+    if page not in ("Settings", "Einstellungen"):
+        app.find("Settings", "label")
+        app.scroll_up()
+        app.click(app.find(page, "list item"))
+    app.find(page, "label")
 
 
 def back_up(name):

@@ -21,6 +21,7 @@ final class SettingsPage {
     private let programs: ProgramsGroup
     /// What belongs to a passcode, which not every vault has.
     private let methods: Widget, mistakes: Widget, lockRow: Row
+    private let minimisedRow: Row, lidRow: Row
 
     private static let limits = Array(SecuritySettingsModel.attemptLimits)
 
@@ -59,9 +60,12 @@ final class SettingsPage {
         methods = ui.widget("methods")
         mistakes = ui.widget("mistakes")
         lockRow = ui.widget("app-lock-row")
+        minimisedRow = ui.widget("minimised-row")
+        lidRow = ui.widget("lid-row")
         protection = ProtectionGroup(ui, parts)
         programs = ProgramsGroup(root, parts)
         fillChoices()
+        leadToPages(ui)
         connect(ui)
         bindSecurity()
         bindPreferences()
@@ -85,6 +89,17 @@ final class SettingsPage {
         idle.setChoices(Preferences.idlePresets.map(SettingsText.idle))
         limit.setChoices(SettingsPage.limits.map { String($0) })
         clipboard.setChoices(Preferences.clipboardPresets.map(SettingsText.seconds))
+    }
+
+    private func leadToPages(_ ui: Builder) {
+        let pages: [(String, ReadyWindow.Page)] = [
+            ("go-log", .log), ("go-doctor", .doctor), ("go-health", .health), ("go-identity", .identity),
+        ]
+        for (id, page) in pages {
+            ui.widget(id, as: Row.self).onActivate { [unowned self] in parts.go(page) }
+        }
+        let (identity, row) = (parts.models.identity, ui.widget("go-identity", as: Row.self))
+        bind(self, { identity.facts.state }) { row.subtitle = SettingsText.of($0) }
     }
 
     private func connect(_ ui: Builder) {
@@ -177,6 +192,32 @@ final class SettingsPage {
         }
     }
 
+    /// Whether the app lock is on, and can be.
+    private struct Lock: Equatable {
+        let isOn: Bool, obstacle: OwnerObstacle?
+        init(_ model: SecuritySettingsModel) {
+            (isOn, obstacle) = (model.policy?.isLockEnabled ?? false, model.lockObstacle)
+        }
+    }
+
+    /// What the app lock decides does nothing while it is off, and says so.
+    private func show(_ shown: Lock) {
+        lock.isSensitive = shown.obstacle == nil
+        lockRow.subtitle = SettingsText.ofLock(shown.obstacle)
+        for row in [timing, idle, focusLoss] {
+            row.isSensitive = shown.isOn
+            row.subtitle = shown.isOn ? "" : SettingsText.withoutLock
+        }
+        let switches = [
+            (minimised, minimisedRow, tr("Off only covers the window")),
+            (lid, lidRow, tr("Off treats it as leaving the app")),
+        ]
+        for (toggle, row, subtitle) in switches {
+            toggle.isSensitive = shown.isOn
+            row.subtitle = shown.isOn ? subtitle : SettingsText.withoutLock
+        }
+    }
+
     private func bindSecurity() {
         let (model, selfDestruct) = (model, selfDestruct)
         bind(self, { Shown(model) }) { [unowned self] in
@@ -205,6 +246,7 @@ final class SettingsPage {
             pinRemove.isVisible = model.hasPIN
             pinRow.subtitle = SettingsText.ofPIN(model.chipObstacle, isThere: model.hasPIN)
         }
+        bind(self, { Lock(model) }) { [unowned self] in show($0) }
         bind(self, { model.leavesHardware }) { [unowned self] in folder.isVisible = $0 }
         bind(self, { model.passcodeAssurance }) { [unowned self] in
             passcodeRow.subtitle = $0.map(SettingsText.of) ?? ""

@@ -63,41 +63,41 @@ enum DoctorText {
     static func found(_ finding: Finding) -> String {
         switch finding.evidence {
         case .silent: tr("It did not respond in time.")
-        case .memory(_, true): tr("Secrets are kept in memory that even the kernel does not map.")
-        case .memory(_, false): tr("Secrets are kept in memory that is never swapped out.")
+        case .memory(_, true): tr("What is open is kept in memory that no other program can read.")
+        case .memory(_, false): tr("What is open is kept in memory that is never written to disk.")
         case .chipAbsent:
             tr("This machine has none. Only the passcode's strength protects a stolen copy.")
         case .chipForbidden: tr("There is one, but you are not allowed to use it.")
-        case .chipAnswers: tr("It responds. A test shows whether it counts attempts.")
-        case .chipCounts: tr("It sealed, signed, counted a wrong attempt, and released its share for the correct one.")
-        case .chipSealsOnly: tr("It seals and signs, but does not count attempts.")
+        case .chipAnswers: tr("It responds. The test shows whether it counts wrong passcodes.")
+        case .chipCounts: tr("It counted a wrong passcode, and opened with the correct one.")
+        case .chipSealsOnly: tr("It works, but does not count wrong passcodes.")
         case .chipOwned(let reason): tr("Unavailable: %s", reason)
         case .chipFailed(let reason): tr("Unavailable: %s", reason)
-        case .chipCountingFailed(let reason): tr("It seals and signs, but does not count attempts: %s", reason)
-        case .keyringOpen(true): tr("It is unlocked, and stored and returned a share.")
+        case .chipCountingFailed(let reason): tr("It works, but counting wrong passcodes failed: %s", reason)
+        case .keyringOpen(true): tr("It is open, and gave back what was stored in it.")
         case .keyringOpen(false): tr("It is open.")
         case .keyringLocked: tr("It is locked.")
         case .keyringFailed(let reason): tr("Unavailable: %s", reason)
         case .noVault: tr("There is no vault yet.")
-        case .folderWorks:
-            tr("Key shares stored here can be read by any program you run. Used if nothing better is available.")
+        case .folderWorks: tr("It can be written to.")
         case .folderFailed(let reason): tr("Unavailable: %s", reason)
         case .folderSynced(let folder, let program):
             tr("%s syncs %s, where the vault is. A sync damages vaults.", program, folder)
         case .fingerprint(let capability): of(capability)
         case .devicePasscode(.available):
-            tr("Rules for Holdfast exist. Whether they accept your password shows when you enter it.")
+            tr("The system can check it for Holdfast.")
         case .devicePasscode(let capability): tr("Unavailable: %s", capability.why ?? "")
         case .sessionHeard: tr("Holdfast is told about lock, sleep and lid. Sleep waits until the keys are gone.")
         case .sessionDeaf(let missing): tr("Not available: %s", missing.joined(separator: "; "))
         case .vaultUnreadable(let reason): tr("It cannot be read: %s", reason)
-        case .vaultNeedsChip: tr("Its passcode needs a chip that is unavailable here.")
-        case .vaultRules(let issue): tr("Its policy does not fit: %s", issue)
+        case .vaultNeedsChip: tr("Its passcode needs a security chip that does not answer here.")
+        case .vaultRules(let issue): tr("Its settings contradict each other: %s", issue)
         case .vaultWithoutSecret(asksOwner: true):
-            tr("It opens after asking the owner of this device, without a secret.")
+            tr("It asks whether it is you, and has no passcode.")
         case .vaultWithoutSecret(asksOwner: false):
-            tr("It opens without asking: whoever uses this account here can read it.")
-        case .vaultUnderChip: tr("The passcode is under the chip. A copy of the vault cannot be guessed elsewhere.")
+            tr("It opens without asking: anyone who uses your session can read it.")
+        case .vaultUnderChip:
+            tr("Its passcode works only together with the security chip. A copy cannot be guessed at elsewhere.")
         case .vaultUnderPasscode:
             tr("Only the passcode's strength protects a copy of the vault against guessing.")
         }
@@ -119,11 +119,11 @@ enum DoctorText {
         switch finding.evidence {
         case .silent: silence(finding.part)
         case .memory(_, let isHidden):
-            isHidden ? nil : tr("A kernel with CONFIG_SECRETMEM would not map them at all.")
+            isHidden ? nil : tr("A kernel that is built with CONFIG_SECRETMEM hides it from the kernel itself.")
         case .chipAbsent: tr("Turn it on in the firmware's settings, if there is one.")
         case .chipForbidden(let device): tr("Join the group of %s (usermod -aG tss) and log in again.", device)
         case .chipFailed: tr("Check the chip's settings in the firmware.")
-        case .chipOwned, .chipCountingFailed: tr("Clear the chip's owner authorisation, or enroll before it is set.")
+        case .chipOwned, .chipCountingFailed: tr("Remove the owner password that another program has set in the chip.")
         case .keyringLocked: tr("Log in with your password, or open the desktop's password manager.")
         case .keyringFailed where finding.state == .broken: silence(.keyring)
         case .keyringFailed: tr("Install gnome-keyring and libsecret, and start the session with them.")
@@ -140,16 +140,17 @@ enum DoctorText {
             case .available: nil
             }
         case .devicePasscode(let capability):
-            capability == .available ? nil : tr("As root, install Docs/pam/holdfast as /etc/pam.d/holdfast.")
+            capability == .available
+                ? nil : tr("The administrator of this computer can set it up: it needs the file /etc/pam.d/holdfast.")
         case .sessionDeaf where finding.state == .slow: silence(.session)
         case .sessionDeaf:
-            tr("It then locks only by the times in the settings. Run it in a session with systemd-logind.")
-        case .vaultUnreadable: tr("Run holdfast verify for details.")
-        case .vaultNeedsChip: tr("Use the machine it was enrolled on, or the recovery phrase.")
-        case .vaultRules: tr("The command holdfast lock-policy changes them.")
+            tr("It then locks only by the times in the settings. It needs a session with systemd-logind.")
+        case .vaultUnreadable: tr("Restore a backup.")
+        case .vaultNeedsChip: tr("Use the computer that it was set up on, or the recovery phrase.")
+        case .vaultRules: tr("Change them in the settings.")
         case .vaultWithoutSecret:
-            tr("The command holdfast open-without-asking off gives it a passcode and a recovery phrase.")
-        case .vaultUnderPasscode: tr("The command holdfast enroll tpm puts the passcode under the chip.")
+            tr("Set a passcode in the settings.")
+        case .vaultUnderPasscode: tr("Where there is a security chip, use it: it is turned on in the settings.")
         case .chipAnswers, .chipCounts, .chipSealsOnly, .keyringOpen, .folderWorks, .sessionHeard, .vaultUnderChip:
             nil
         }
@@ -162,7 +163,7 @@ enum DoctorText {
         case .keyring: tr("Restart the session's keyring program.")
         case .files, .vault: tr("Check whether the disk responds.")
         case .fingerprint: tr("Restart fprintd.")
-        case .devicePasscode: tr("Check the rules in /etc/pam.d/holdfast.")
+        case .devicePasscode: tr("Check the file /etc/pam.d/holdfast.")
         case .session: tr("Check whether the system bus responds.")
         }
     }

@@ -35,7 +35,7 @@ enum SettingsText {
         case (.biometrics, .notEnrolled): tr("No finger is enrolled in the system's settings")
         case (.biometrics, .lockedOut): tr("The reader is locked out")
         case (.biometrics, .busy): tr("Something else is using the reader")
-        case (.devicePasscode, .missing), (.devicePasscode, .denied): tr("The system has no rules for it (PAM)")
+        case (.devicePasscode, .missing), (.devicePasscode, .denied): tr("This computer is not set up to check it")
         case (.devicePasscode, .notEnrolled), (.devicePasscode, .lockedOut), (.devicePasscode, .busy):
             tr("The account is locked out")
         }
@@ -92,11 +92,11 @@ enum SettingsText {
 
     static func of(_ assurance: Assurance) -> String {
         switch assurance {
-        case .none: tr("Readable without the passcode")
-        case .presence: tr("A yes or no in front of a stored key")
-        case .keyBound: tr("The key is derived from it; a copy of the disk can be guessed against")
-        case .hardwareBound: tr("Bound to the security chip of this machine")
-        case .hardwareLimited: tr("The security chip counts attempts and enforces the limit")
+        case .none: tr("Anyone who has the files can read them")
+        case .presence: tr("A yes or no, which a program you run could get around")
+        case .keyBound: tr("A thief of this disk can guess at it: choose a long one")
+        case .hardwareBound: tr("A copy of this disk cannot be guessed at without this computer's security chip")
+        case .hardwareLimited: tr("The security chip counts wrong passcodes and ends the guessing")
         }
     }
 
@@ -167,6 +167,24 @@ enum SettingsText {
 }
 
 extension SettingsText {
+    /// What the identity is to this device.
+    static func of(_ state: IdentityFacts.State) -> String {
+        switch state {
+        case .ready: tr("An account that only your devices can use")
+        case .unconfirmed, .linking, .created, .authenticated: tr("Your account, and its devices")
+        }
+    }
+
+    /// Why what belongs to the app lock cannot be changed.
+    static var withoutLock: String { tr("Without the app lock, nothing locks or is covered by itself.") }
+
+    /// What the app lock does, or why it cannot be turned on.
+    static func ofLock(_ obstacle: OwnerObstacle?) -> String {
+        obstacle == nil
+            ? tr("After a while away, with the session, and before sleep")
+            : tr("This computer cannot ask whether it is you: set a passcode first")
+    }
+
     /// Where the vault stands.
     static func of(_ level: VaultLevel) -> String {
         switch level {
