@@ -30,6 +30,15 @@ extension Vault {
     public func backup(
         to path: String, updating: Bool = false, progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
     ) throws(VaultError) -> CopyReport {
+        try backup(to: path, updating: updating, watching: progress)
+    }
+
+    /// As ``backup(to:updating:progress:)``, which its caller can stop.
+    /// - Parameter watch: Called as progress is, and once before anything is copied; what it throws ends the backup, of
+    ///   which nothing is left.
+    package func backup(
+        to path: String, updating: Bool, watching watch: (UInt64, UInt64) throws(VaultError) -> Void
+    ) throws(VaultError) -> CopyReport {
         let slots = try HeaderFile.read(in: home).slots
         guard slots.contains(where: { $0.kind == .passcode || $0.kind == .recoveryPhrase }) else {
             throw VaultError(
@@ -37,13 +46,13 @@ extension Vault {
                 "a copy of this vault would open nowhere: it has neither a passcode nor a recovery phrase; nothing was written"
             )
         }
-        if updating, let report = try update(BackupPlace(path), progress: progress) { return report }
-        return try backup(into: path, reusing: nil, progress: progress)
+        if updating, let report = try update(BackupPlace(path), progress: watch) { return report }
+        return try backup(into: path, reusing: nil, progress: watch)
     }
 
     /// Writes a whole backup; what an earlier one has of it gets another name there in place of a copy.
     func backup(
-        into path: String, reusing earlier: EarlierBackup?, progress: (UInt64, UInt64) -> Void
+        into path: String, reusing earlier: EarlierBackup?, progress: (UInt64, UInt64) throws(VaultError) -> Void
     ) throws(VaultError) -> CopyReport {
         let creation = try VaultCreation(at: path)
         do throws(VaultError) {
@@ -58,7 +67,8 @@ extension Vault {
     }
 
     private func copy(
-        to target: HomeDirectory, reusing earlier: EarlierBackup?, progress: (UInt64, UInt64) -> Void
+        to target: HomeDirectory, reusing earlier: EarlierBackup?,
+        progress: (UInt64, UInt64) throws(VaultError) -> Void
     ) throws(VaultError) -> CopyReport {
         // While this is held, files that are replaced are left in place, so all that the snapshot names is there.
         guard let folder = try home.openFolder(FileStore.folder) else {
@@ -79,6 +89,7 @@ extension Vault {
             paths.append((FileStore.path(name), try file.status().size))
         }
         let total = paths.reduce(0) { $0 + $1.1 }
+        try progress(0, total)
         var done: UInt64 = 0
         var entries: [BackupManifest.Entry] = []
         let openFiles = try open.copy(to: target)
@@ -89,12 +100,14 @@ extension Vault {
         for (path, _) in paths {
             if let entry = try earlier?.lend(path, from: home, to: target) {
                 done += entry.size
-                progress(done, total)
+                try progress(done, total)
                 entries.append(entry)
                 continue
             }
-            guard let entry = try FileCopy.copy(path, from: home, to: target, progress: { progress(done + $0, total) })
-            else { throw .wentAway(path) }
+            let entry = try FileCopy.copy(path, from: home, to: target) { part throws(VaultError) in
+                try progress(done + part, total)
+            }
+            guard let entry else { throw .wentAway(path) }
             done += entry.size
             entries.append(entry)
         }

@@ -7,7 +7,9 @@ internal import SystemCalls
 extension Vault {
     /// Writes the next backup beside the earlier one, then has it take its place. Whoever looks finds one or the other.
     /// - Returns: Nil where no earlier backup is.
-    func update(_ place: BackupPlace, progress: (UInt64, UInt64) -> Void) throws(VaultError) -> CopyReport? {
+    func update(
+        _ place: BackupPlace, progress: (UInt64, UInt64) throws(VaultError) -> Void
+    ) throws(VaultError) -> CopyReport? {
         try place.bringBack(of: id)
         guard let earlier = try EarlierBackup(at: place.path, of: id) else { return nil }
         try earlier.requireUnchanged()

@@ -9,10 +9,12 @@ package enum FileCopy {
     private static let blockSize = 256 * 1024
 
     /// Copies one file durably; nil when it is not there.
-    /// - Parameter name: What the copy is called; nil for the same.
+    /// - Parameters:
+    ///   - name: What the copy is called; nil for the same.
+    ///   - progress: Called with the bytes copied so far; what it throws ends the copy.
     package static func copy(
         _ path: String, from source: HomeDirectory, to target: HomeDirectory, as name: String? = nil,
-        limit: UInt64 = .max, progress: (UInt64) -> Void
+        limit: UInt64 = .max, progress: (UInt64) throws(VaultError) -> Void
     ) throws(VaultError) -> BackupManifest.Entry? {
         guard let input = try source.openFile(path, O_RDONLY) else { return nil }
         guard let output = try target.openFile(name ?? path, O_RDWR | O_CREAT | O_EXCL) else {
@@ -20,7 +22,7 @@ package enum FileCopy {
         }
         let entry = try pass(input, path, limit: limit) { block, offset throws(VaultError) in
             try output.write(block, at: offset)
-            progress(offset)
+            try progress(offset)
         }
         try output.synchronize()
         return entry
