@@ -3,6 +3,8 @@ internal import CommandLineArguments
 internal import Holdfast
 internal import OneTimeCodes
 internal import SystemCalls
+internal import Imports
+internal import SecretMemory
 
 extension Options {
     static let codeField = TextOption(
@@ -46,10 +48,12 @@ private func showCode(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     }
     if arguments[Options.json] {
         var json = SecretJSON()
-        try json.raw("{\"code\":")
-        try shown.code.withBytes { bytes throws(CommandError) in try json.value(bytes) }
-        try json.raw(",\"remainingSeconds\":\(shown.remaining.map(String.init) ?? "null")")
-        try json.raw(",\"counter\":\(shown.counter.map(String.init) ?? "null")}")
+        do throws(SecretMemoryError) {
+            try json.raw("{\"code\":")
+            try shown.code.withBytes { bytes throws(SecretMemoryError) in try json.value(bytes) }
+            try json.raw(",\"remainingSeconds\":\(shown.remaining.map(String.init) ?? "null")")
+            try json.raw(",\"counter\":\(shown.counter.map(String.init) ?? "null")}")
+        } catch { throw CommandError(error) }
         try json.write()
     } else {
         try shown.code.withBytes { bytes throws(CommandError) in try Descriptors.write(bytes, to: STDOUT_FILENO) }

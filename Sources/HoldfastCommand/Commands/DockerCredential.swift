@@ -74,11 +74,9 @@ private struct DockerAccounts {
                 "a program stored this over the session bus")
         }
         var answer = SecretJSON()
-        try answer.raw("{\"ServerURL\":\(JSON.text(path.name).encoded),\"Username\":")
-        try append("username", of: item, to: &answer)
-        try answer.raw(",\"Secret\":")
-        try append("password", of: item, to: &answer)
-        try answer.raw("}")
+        try append("{\"ServerURL\":\(JSON.text(path.name).encoded),\"Username\":", "username", of: item, to: &answer)
+        try append(",\"Secret\":", "password", of: item, to: &answer)
+        do throws(SecretMemoryError) { try answer.raw("}") } catch { throw CommandError(error) }
         try answer.write()
     }
 
@@ -150,15 +148,19 @@ private struct DockerAccounts {
         unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
     }
 
+    /// - Parameter name: What stands before the value.
     private func append(
-        _ label: String, of item: borrowing Item, to answer: inout SecretJSON
+        _ name: String, _ label: String, of item: borrowing Item, to answer: inout SecretJSON
     ) throws(CommandError) {
         guard let field = item.field(label) else {
             throw .failure(.fieldNotFound, "the entry has no field \"\(label)\"")
         }
         try item.withValue(of: field) { value throws(CommandError) in
             guard value.isUTF8 else { throw .failure(.invalidItem, "the field \"\(label)\" is no text") }
-            try answer.value(value)
+            do throws(SecretMemoryError) {
+                try answer.raw(name)
+                try answer.value(value)
+            } catch { throw CommandError(error) }
         }
     }
 

@@ -15,9 +15,6 @@ extension Options {
         "plain", "JSON in plain text, which anyone can read, instead of an encrypted database of KeePass.")
 }
 
-/// Bytes of values beyond 1 MiB that a database gets as attachments, all together: so much of one is imported again.
-private let largestAttachments = 48 << 20
-
 extension Command {
     static let exportItems = Command(
         "export", summary: "write all entries to a file for another program",
@@ -28,7 +25,7 @@ extension Command {
                 + "if an agent has the vault open. An existing file is never overwritten. The trash is left out; "
                 + "holdfast backup keeps everything.",
             "A database of KeePass (KDBX 4) is encrypted with a password that you choose. Values of more than 1 MiB are "
-                + "attachments in it, up to \(largestAttachments >> 20) MiB together. "
+                + "attachments in it, up to \(VaultExport.largestAttachments >> 20) MiB together. "
                 + "Earlier values are earlier versions of their entry. What KeePass has no place for, such as "
                 + "the kind of an entry, it keeps unseen, and holdfast import reads it.",
             "With --plain the file is JSON and not encrypted: you are asked again before it is written. Values of more "
@@ -69,9 +66,14 @@ private func exportFile(_ arguments: Arguments) throws(CommandError) -> ExitCode
             arguments,
             "\(Format.count(all.count - left.count, "entry", "entries")) will be in \(Escaping.name(path)) in plain text. Anyone who can read the file has every "
                 + "secret, and it may stay on the disk after you remove it.", word: "export")
-        content = try plain(all, items, &left)
+        content = try vaultCall { try VaultExport.plain(all, of: items, left: &left) }
     } else {
-        content = try database(all, items, vault, arguments, &left)
+        let export = try vaultCall { try VaultExport(all, of: items) }
+        left = export.left
+        let password = try newPassword(arguments)
+        do throws(ImportError) { content = try export.sealed(with: password) } catch {
+            throw .failure(.init(word: error.kind.rawValue), "\(error.reason); nothing was exported")
+        }
     }
     try write(content, to: path)
     Output.remark("Exported \(Format.count(all.count - left.count, "entry", "entries")).")
@@ -86,85 +88,6 @@ private func exportFile(_ arguments: Arguments) throws(CommandError) -> ExitCode
         "WARNING: not in the file is what is in \(ItemNames.several(shut)): the vault's policy demands a stronger unlock for it "
             + "(holdfast lock-policy show)")
     return .notAllowed
-}
-
-/// An item; nil for a value that is too large to be one.
-private func item(_ summary: ItemSummary, _ items: ItemStore) throws(CommandError) -> Item? {
-    guard !summary.isFile else { return nil }
-    do throws(VaultError) { return try items.item(summary.name, in: summary.collection) } catch {
-        guard error.code == .tooLarge else { throw CommandError(error) }
-        return nil
-    }
-}
-
-/// - Parameter left: The values that are too large for it.
-private func plain(
-    _ all: [ItemSummary], _ items: ItemStore, _ left: inout [ItemSummary]
-) throws(CommandError) -> SecretBytes {
-    var json = SecretJSON()
-    try json.raw("{\"format\":\"\(HoldfastImport.format)\",\"version\":1,\"items\":[")
-    var isFirst = true
-    left = []
-    for record in all {
-        guard let path = RecordName(collection: record.collection, name: record.name) else { continue }
-        let found = try item(record, items)
-        guard let item = found else {
-            left.append(record)
-            continue
-        }
-        if !isFirst { try json.raw(",\n") }
-        isFirst = false
-        try json.append(item, path, reveals: true, withHistory: true)
-    }
-    try json.raw("]}\n")
-    return try json.bytes()
-}
-
-/// - Parameter left: The values that are too large for it.
-private func database(
-    _ all: [ItemSummary], _ items: ItemStore, _ vault: Vault, _ arguments: Arguments, _ left: inout [ItemSummary]
-) throws(CommandError) -> SecretBytes {
-    let root = KDBXGroup()
-    let entries = all.map { EntryPath(collection: $0.collection, name: $0.name) }
-    let names = try vaultCall { try items.names() }
-    left = []
-    var room = largestAttachments
-    for (summary, (entry, written)) in zip(all, zip(entries, names.written(entries))) {
-        if let item = try item(summary, items) {
-            root.add(entry, written: written, item)
-        } else if let file = try attachment(summary, vault, room) {
-            room -= file.size
-            root.add(entry, written: written, try vaultCall { try Item(.file, now: summary.modified) }, file)
-        } else {
-            left.append(summary)
-        }
-    }
-    let password = try newPassword(arguments)
-    do throws(ImportError) {
-        var export = try KDBXExport(title: "Holdfast")
-        try export.append(root)
-        return try export.seal(password: password)
-    } catch { throw .failure(.init(word: error.kind.rawValue), "\(error.reason); nothing was exported") }
-}
-
-/// A value in a file of its own; nil for one that is larger.
-private func attachment(
-    _ summary: ItemSummary, _ vault: Vault, _ room: Int
-) throws(CommandError) -> KDBXGroup.Attachment? {
-    struct IsTooLarge: Error {}
-    var content = SecretBuffer(limit: room)
-    var isTooLarge = false
-    try vaultCall {
-        do {
-            try vault.read(summary.name, in: summary.collection) { part in
-                guard part.byteCount <= room - content.count else { throw IsTooLarge() }
-                try content.append(part)
-            }
-        } catch is IsTooLarge { isTooLarge = true }
-    }
-    guard !isTooLarge else { return nil }
-    let name = summary.name.split(separator: "/").last.map(String.init) ?? summary.name
-    return KDBXGroup.Attachment(name, content)
 }
 
 private func newPassword(_ arguments: Arguments) throws(CommandError) -> SecretBytes {

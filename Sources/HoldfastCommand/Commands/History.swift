@@ -1,6 +1,8 @@
 internal import AgentMessages
 internal import CommandLineArguments
 internal import Holdfast
+internal import Imports
+internal import SecretMemory
 
 extension Place {
     fileprivate static let number = Place(
@@ -58,6 +60,15 @@ private func writeJSON(
     _ earlier: [Item.Earlier], of item: borrowing Item, reveals: Bool
 ) throws(CommandError) {
     var json = SecretJSON()
+    do throws(SecretMemoryError) { try append(earlier, of: item, reveals: reveals, to: &json) } catch {
+        throw CommandError(error)
+    }
+    try json.write()
+}
+
+private func append(
+    _ earlier: [Item.Earlier], of item: borrowing Item, reveals: Bool, to json: inout SecretJSON
+) throws(SecretMemoryError) {
     try json.raw("{\"history\":[")
     for (index, value) in earlier.enumerated() {
         let kind = value.kind.word.map { JSON.text($0) } ?? .null
@@ -66,14 +77,13 @@ private func writeJSON(
                 + "\"kind\":\(kind.encoded),\"replaced\":\(Format.json(value.replaced).encoded),\"size\":\(value.size),"
                 + "\"value\":")
         if reveals || value.kind.isOpen {
-            try item.withValue(of: value) { bytes throws(CommandError) in try json.value(bytes) }
+            try item.withValue(of: value) { bytes throws(SecretMemoryError) in try json.value(bytes) }
         } else {
             try json.raw("null")
         }
         try json.raw("}")
     }
     try json.raw("]}")
-    try json.write()
 }
 
 private func restoreValue(_ arguments: Arguments) throws(CommandError) -> ExitCode {

@@ -2,6 +2,8 @@ internal import AgentMessages
 internal import CommandLineArguments
 internal import Holdfast
 internal import VaultFormat
+internal import Imports
+internal import SecretMemory
 
 extension Options {
     static let reveal = Flag("reveal", "Show secrets and notes too.", short: "r")
@@ -113,62 +115,8 @@ private func block(_ value: RawSpan) -> String {
 
 private func showJSON(_ item: borrowing Item, _ path: RecordName, reveals: Bool) throws(CommandError) {
     var json = SecretJSON()
-    try json.append(item, path, reveals: reveals)
+    do throws(SecretMemoryError) { try json.append(item, path, reveals: reveals) } catch { throw CommandError(error) }
     try json.write()
-}
-
-extension SecretJSON {
-    /// An item as an object; its secrets only where they are to be seen.
-    /// - Parameter withHistory: Whether its earlier values are there too.
-    mutating func append(
-        _ item: borrowing Item, _ path: RecordName, reveals: Bool, withHistory: Bool = false
-    ) throws(CommandError) {
-        let head: [(String, JSON)] = [
-            ("collection", .text(path.collection)), ("name", .text(path.name)),
-            ("kind", .text(item.kind.word)), ("favourite", .boolean(item.isFavourite)),
-            ("id", .text("\(item.id)")), ("created", Format.json(item.created)),
-            ("modified", Format.json(item.modified)),
-            ("tags", .array(item.tags.map { .text($0) })),
-        ]
-        try raw("{" + head.map { "\"\($0.0)\":\($0.1.encoded)" }.joined(separator: ",") + ",\"fields\":[")
-        for field in item.fields {
-            let kind = field.kind.word.map { JSON.text($0) } ?? .null
-            try raw(field.index == 0 ? "{" : ",{")
-            try raw("\"label\":\(JSON.text(field.label).encoded),\"kind\":\(kind.encoded),\"size\":\(field.size)")
-            let name = item.withFile(of: field) { name, _ in name }
-            if let name { try raw(",\"file\":\(JSON.text(name).encoded)") }
-            try raw(",\"value\":")
-            if !field.kind.isOpen && !reveals {
-                try raw("null")
-            } else if try item.withFile(of: field, { _, content throws(CommandError) in try base64(content) }) == nil {
-                try item.withValue(of: field) { bytes throws(CommandError) in try value(bytes) }
-            }
-            try raw("}")
-        }
-        try raw("],\"notes\":")
-        let hasNotes = item.withNotes { _ in true } ?? false
-        if !hasNotes || !reveals {
-            try raw("null")
-        } else {
-            _ = try item.withNotes { notes throws(CommandError) in try value(notes) }
-        }
-        if withHistory { try appendHistory(item) }
-        try raw(",\"hasNotes\":\(hasNotes),\"isRevealed\":\(reveals)}")
-    }
-
-    /// Earlier values, the oldest first. A file's is all that the item has for it: its name, then its content.
-    private mutating func appendHistory(_ item: borrowing Item) throws(CommandError) {
-        try raw(",\"history\":[")
-        for earlier in item.history {
-            let kind = earlier.kind.word.map { JSON.text($0) } ?? .null
-            try raw(earlier.index == 0 ? "{" : ",{")
-            try raw("\"label\":\(JSON.text(earlier.label).encoded),\"kind\":\(kind.encoded)")
-            try raw(",\"replaced\":\(Format.json(earlier.replaced).encoded),\"value\":")
-            try item.withValue(of: earlier) { bytes throws(CommandError) in try value(bytes) }
-            try raw("}")
-        }
-        try raw("]")
-    }
 }
 
 extension Format {

@@ -1,4 +1,6 @@
 internal import SystemCalls
+internal import Imports
+internal import SecretMemory
 
 /// Numbers and times in words.
 package enum Format {
@@ -68,9 +70,7 @@ package enum Format {
     }
 
     /// A time as RFC 3339 in UTC; nil when it is out of range.
-    static func timestamp(milliseconds: Int64) -> String? {
-        unsafe format(milliseconds, "%Y-%m-%dT%H:%M:%SZ") { unsafe gmtime_r($0, $1) }
-    }
+    static func timestamp(milliseconds: Int64) -> String? { SecretJSON.timestamp(milliseconds: milliseconds) }
 
     /// A time in the local zone, to the minute.
     static func localTime(milliseconds: Int64) -> String {
