@@ -294,6 +294,10 @@ public final class ReadyModels {
     package let health: HealthModel
     /// What the vault lacks.
     package let advice: AdviceModel
+    /// The backups.
+    package let backup: BackupModel
+    /// The export.
+    package let export: ExportModel
 
     private var givenTriggers: LockTriggers?
 
@@ -316,6 +320,8 @@ public final class ReadyModels {
         protection = ProtectionModel(app)
         selfDestruct = SelfDestructModel(app)
         log = SecurityLogModel(lock)
+        backup = BackupModel(lock)
+        export = ExportModel(vault)
         self.identity = identity(lock)
         doctor = DoctorModel(home: app.vault.home.path)
         health = HealthModel(lock)
@@ -337,6 +343,10 @@ public final class ReadyModels {
             await settings?.load()
             await selfDestruct?.load()
             await lock?.refresh()
+        }
+        lock.onLock { [weak backup, weak export] in
+            backup?.drop()
+            export?.drop()
         }
         lock.onLock {
             [
@@ -363,5 +373,6 @@ public final class ReadyModels {
         await vault.load()
         await identity.load()
         await advice.load()
+        await backup.load()
     }
 }
