@@ -471,7 +471,7 @@ if Context.environment["HOLDFAST_GTK"] != nil {
     ]
     let interfaces = [
         "window", "setup", "vault", "detail", "settings", "log", "doctor", "identity", "cover", "sheets", "item",
-        "import",
+        "import", "keeping",
         "prompt", "programs", "shortcuts",
     ]
     package.products.append(.executable(name: "holdfast-desktop", targets: ["HoldfastDesktop"]))

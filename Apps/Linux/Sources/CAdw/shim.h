@@ -108,10 +108,10 @@ static inline gboolean cadw_is_minimised(GtkWidget *w) {
     return surface && (gdk_toplevel_get_state(GDK_TOPLEVEL(surface)) & GDK_TOPLEVEL_STATE_MINIMIZED);
 }
 
-/* A dialog to choose a file; the title is the caller's. */
-static inline GtkFileChooserNative *cadw_file_chooser(const char *title, GtkWindow *parent, gboolean saves) {
-    return gtk_file_chooser_native_new(
-        title, parent, saves ? GTK_FILE_CHOOSER_ACTION_SAVE : GTK_FILE_CHOOSER_ACTION_OPEN, NULL, NULL);
+/* A dialog to choose a file or a folder; the title is the caller's. */
+static inline GtkFileChooserNative *cadw_file_chooser(
+    const char *title, GtkWindow *parent, GtkFileChooserAction action) {
+    return gtk_file_chooser_native_new(title, parent, action, NULL, NULL);
 }
 
 /* The main dispatch queue's event descriptor and its drain, exported by libdispatch on Linux for other run loops. */

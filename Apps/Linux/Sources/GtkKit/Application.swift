@@ -146,7 +146,12 @@ package final class Window: Widget {
     package func chooseFile(
         _ title: String, saveAs name: String? = nil, _ chosen: @escaping (String?) -> Void
     ) -> FileDialog {
-        FileDialog(title, self, name, chosen)
+        FileDialog(title, self, name == nil ? GTK_FILE_CHOOSER_ACTION_OPEN : GTK_FILE_CHOOSER_ACTION_SAVE, name, chosen)
+    }
+
+    /// As ``chooseFile(_:saveAs:_:)``, for a folder.
+    package func chooseFolder(_ title: String, _ chosen: @escaping (String?) -> Void) -> FileDialog {
+        FileDialog(title, self, GTK_FILE_CHOOSER_ACTION_SELECT_FOLDER, nil, chosen)
     }
 }
 
@@ -155,8 +160,11 @@ package final class FileDialog {
     private let native: Object
     private var chosen: ((String?) -> Void)?
 
-    init(_ title: String, _ parent: Window, _ name: String?, _ chosen: @escaping (String?) -> Void) {
-        let made = cadw_file_chooser(title, parent.pointer(), name == nil ? 0 : 1)!
+    init(
+        _ title: String, _ parent: Window, _ action: GtkFileChooserAction, _ name: String?,
+        _ chosen: @escaping (String?) -> Void
+    ) {
+        let made = cadw_file_chooser(title, parent.pointer(), action)!
         native = Object(made)
         g_object_unref(native.raw)
         self.chosen = chosen

@@ -121,6 +121,14 @@ final class ReadyWindow {
         }
     }
 
+    /// As ``chooseFile(_:saveAs:_:)``, for a folder.
+    func chooseFolder(_ title: String, _ chosen: @escaping (String) -> Void) {
+        dialog = window.chooseFolder(title) { [unowned self] path in
+            dialog = nil
+            if let path, !models.lock.isLocked { chosen(path) }
+        }
+    }
+
     /// Has the system open an address of the web.
     func open(_ address: String) { window.open(address) }
 
@@ -189,7 +197,10 @@ final class ReadyWindow {
         actions = copies.map { name, keys, what in
             app.action(name, keys: keys) { [unowned self] in vault.copy(what) }
         }
-        actions.append(lock)
+        actions += [
+            lock, app.action("backup", keys: []) { [unowned self] in backUp() },
+            app.action("export", keys: []) { [unowned self] in export() },
+        ]
         // What is begun with the vault in front.
         let begun: [(String, [String], () -> Void)] = [
             ("new", ["<Control>n"], { [unowned self] in vault.addItem() }),
@@ -270,6 +281,5 @@ private final class HeaderParts {
 
 // Until they are there.
 extension ReadyWindow {
-    func export(_ ids: [VaultItem.ID]) {}
     func restoreBackup() {}
 }

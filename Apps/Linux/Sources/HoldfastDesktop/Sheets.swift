@@ -20,6 +20,8 @@ final class Sheets {
     let preview: PreviewForm
     private let fields: FieldsForm
     private let words: WordsForm
+    private let backup: BackupForm
+    private let export: ExportForm
     private let owner: OwnerForm
     private var onCancel: (() -> Void)?
     /// Called when a sheet comes or goes.
@@ -45,13 +47,16 @@ final class Sheets {
         item = ItemForm(items)
         preview = PreviewForm(items)
         importing = ImportForm(Builder(PackageResources.import_ui))
+        let keeping = Builder(PackageResources.keeping_ui)
+        backup = BackupForm(keeping)
+        export = ExportForm(keeping)
         for (form, name) in everyForm {
             forms.add(form, named: name)
             form.isVisible = false
         }
         let cancels = [
             ask.cancel, edit.cancel, change.cancel, pin.cancel, fields.cancel, words.cancel, owner.cancel,
-            kinds.cancel, item.cancel, importing.cancel, preview.cancel,
+            kinds.cancel, item.cancel, importing.cancel, preview.cancel, backup.cancel, export.cancel,
         ]
         for button in cancels {
             button.onClick { [unowned self] in cancel() }
@@ -147,6 +152,25 @@ final class Sheets {
         show("import", importing.root, importing.cancel) {}
     }
 
+    /// Makes a backup.
+    /// - Parameter choose: Asks for a folder.
+    func showBackup(_ model: BackupModel, choosing choose: @escaping (@escaping (String) -> Void) -> Void) {
+        backup.prepare(model, choosing: choose)
+        show("backup", backup.root, backup.confirm) {}
+    }
+
+    /// Exports entries.
+    /// - Parameters:
+    ///   - ids: Which ones; nil for all.
+    ///   - choose: Asks for a file, which is to be called so.
+    func showExport(
+        _ model: ExportModel, _ ids: [VaultItem.ID]?,
+        choosing choose: @escaping (String, @escaping (String) -> Void) -> Void
+    ) {
+        export.prepare(model, ids, choosing: choose)
+        show("export", export.root, export.format) {}
+    }
+
     func showPreview() { show("preview", preview.root, preview.cancel) {} }
     func showItem() { show("item", item.root, item.first) {} }
     func showPIN() { show("pin", pin.root, pin.old) {} }
@@ -178,6 +202,8 @@ final class Sheets {
         item.clear()
         importing.clear()
         preview.clear()
+        backup.clear()
+        export.clear()
         let onCancel = onCancel
         self.onCancel = nil
         onCancel?()
@@ -189,7 +215,7 @@ final class Sheets {
             (ask.root, "ask"), (edit.root, "edit"), (change.root, "change"), (pin.root, "pin"),
             (fields.root, "fields"), (words.root, "words"), (owner.root, "owner"),
             (kinds.root, "kinds"), (item.root, "item"), (importing.root, "import"),
-            (preview.root, "preview"),
+            (preview.root, "preview"), (backup.root, "backup"), (export.root, "export"),
         ]
     }
 
