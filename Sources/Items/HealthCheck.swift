@@ -121,12 +121,12 @@ package final class HealthCheck: KeyHolder {
         func tell(_ password: Password, _ reason: HealthReport.Reason) {
             findings.append(.init(entry: password.entry, label: password.label, reason: reason))
         }
+        // Whatever time an item names, nothing overflows.
+        let limit = now - Int64(rule.oldAfterDays) * 86_400_000
         for (number, password) in passwords.enumerated() where password.isWanted {
             if password.level < .fair { tell(password, .weak(password.level)) }
             if let group = groups[number] { tell(password, .reused(group: group.number, entries: group.entries)) }
-            if (now - password.changed) / 86_400_000 >= Int64(rule.oldAfterDays) {
-                tell(password, .old(since: password.changed))
-            }
+            if password.changed <= limit { tell(password, .old(since: password.changed)) }
         }
         if let list {
             let wanted = passwords.indices.filter { passwords[$0].isWanted }

@@ -1,4 +1,5 @@
 import AgentMessages
+import Cryptography
 import Foundation
 import HoldfastAgent
 import KeyStores
@@ -186,6 +187,9 @@ struct ForgettingTests {
                 try app.perform("w", scene.value(900))
                 try app.perform("g")
                 let values = (1...4).map { scene.value(30 + $0) } + [scene.base32()]
+                // By which the password that the item has in the end is looked for in a list of breached ones.
+                let digest = try secret(values[3]).withBytes { try SHA1.hash(ofSecret: $0) }
+                scene.rememberKey(digest.revealed(), "the SHA-1 of a password")
                 try app.perform("i", values.joined(separator: " "))
             }
             try app.perform("l")

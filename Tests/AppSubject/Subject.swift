@@ -81,6 +81,7 @@ import VaultCore
             if let field = item.field("password") { try item.set(field, values.copy(parts[3])) }
         }
         _ = try items.search(ItemQuery("item"))
+        try checkHealth(items)
         let stored = try items.item("item")
         guard let field = stored.field("code"), !stored.history.isEmpty else {
             throw VaultError(.damaged, "another item than was stored")
@@ -89,6 +90,22 @@ import VaultCore
         guard try OneTimeCode(parsing: text).code(at: 1_700_000_000).count == 6,
             try items.discard("item", in: Vault.defaultCollection, for: .seconds(60))
         else { throw VaultError(.damaged, "no code, or no trash") }
+    }
+
+    /// Looks at all passwords, and for them in a list that has none of them.
+    private static func checkHealth(_ items: ItemStore) throws {
+        let path = items.vault.home.path + ".list"
+        let list = try OwnedDescriptor(path, O_WRONLY | O_CREAT | O_TRUNC)
+        defer { unsafe unlink(path) }
+        // Longer than what is read line by line, so that a search halves it.
+        for number in 0..<512 {
+            let prefix = String(number + 4096, radix: 16)
+            try Array((prefix + String(repeating: "0", count: 36) + ":1\n").utf8).withRawSpan { try list.write($0) }
+        }
+        let report = try items.health(against: BreachList(path))
+        guard report.passwords > 0, report.findings.isEmpty else {
+            throw VaultError(.damaged, "another health than that of random passwords")
+        }
     }
 
     /// More than lies in a record of its own: the same bytes again and again.

@@ -1,6 +1,7 @@
 import Foundation
 import Holdfast
 import HoldfastUI
+import Observation
 import TestSupport
 import Testing
 
@@ -59,7 +60,7 @@ import Testing
         await health.look()
         #expect(health.count == 50)
         let looking = Task { await health.look() }
-        await until { health.progress != nil }
+        await Task.yield()
         models.lock.panic()
         #expect(health.report == nil && health.progress == nil && health.groups.isEmpty && health.list == nil)
         await looking.value
@@ -75,12 +76,14 @@ import Testing
         try add(models, "weak", "hunter2")
         await health.look()
         let before = health.report
-        let looking = Task {
-            await health.look()
+        try add(models, "another", "hunter2")
+        // It is stopped as soon as it has begun.
+        withObservationTracking {
+            _ = health.progress
+        } onChange: {
+            MainActor.assumeIsolated { health.stop() }
         }
-        await until { health.progress != nil }
-        health.stop()
-        await looking.value
+        await health.look()
         #expect(health.progress == nil && health.failure == nil && health.report == before)
     }
 }

@@ -26,7 +26,7 @@ import VaultStorage
         let report = try home.items.health()
         #expect(report.entries == 4 && report.passwords == 4 && report.guarded == 0)
         #expect(report.findings.map(\.entry.name) == ["weak", "one", "two"])
-        #expect(reasons(report, "weak") == [.weak(.veryWeak)])
+        #expect(reasons(report, "weak") == [.weak(.weak)])
         #expect(reasons(report, "one") == [.reused(group: 0, entries: 2)])
         #expect(reasons(report, "two") == [.reused(group: 0, entries: 2)])
         #expect(report.findings.allSatisfy { $0.label == "password" })
@@ -136,7 +136,7 @@ import VaultStorage
         try home.items.add(home.login("ada", "hunter2"), as: "other")
         let report = try home.items.health(where: { $0.name == "mine" })
         #expect(report.entries == 1 && report.passwords == 1)
-        #expect(report.findings.map(\.reason) == [.weak(.veryWeak), .reused(group: 0, entries: 2)])
+        #expect(report.findings.map(\.reason) == [.weak(.weak), .reused(group: 0, entries: 2)])
         #expect(report.findings.allSatisfy { $0.entry.name == "mine" })
     }
 

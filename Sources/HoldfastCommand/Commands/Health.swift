@@ -277,7 +277,7 @@ extension HealthReport.Reason {
         case .weak: "weak: guessed in hours"
         // The number joins the entries that have the same one.
         case .reused(let group, let entries): "reused: password \(group + 1), in \(entries) entries"
-        case .old(let since): "old: unchanged for \(Format.age(milliseconds: since))"
+        case .old(let since): "old: unchanged for \(Format.age(milliseconds: max(0, since)))"
         }
     }
 }
