@@ -181,6 +181,8 @@ import Testing
                 "format", "prefix", "column", "key-file", "qr-image",
                 // How many backups stay.
                 "keep",
+                // Of health: days, and a list of digests that are no secret.
+                "old", "breached",
                 // Of questions: the program that asks, and how long an answer holds.
                 "pinentry", "for",
                 // Of an import: which file, and what is in its columns.
