@@ -12,8 +12,6 @@ package final class MenuButton: Widget {
         gtk_popover_set_child(popover.pointer(), content.widget)
         gtk_menu_button_set_popover(opaque, popover.widget)
         accessibleLabel(label)
-        // What is pressed is the button inside of it.
-        if let inner = gtk_widget_get_first_child(widget) { Widget(inner).accessibleLabel(label) }
     }
 
     private var popover: Widget? {
