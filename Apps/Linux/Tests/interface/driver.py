@@ -300,13 +300,13 @@ class App:
 
         return light
 
-    def shot(self, name):
-        """A picture of the window, once it looks the same twice."""
+    def shot(self, name, of=None):
+        """A picture of the window, or of the whole screen ("root"), once it looks the same twice."""
         SHOTS.mkdir(parents=True, exist_ok=True)
         path = SHOTS / f"{name}.png"
         last = None
         for _ in range(60):
-            subprocess.run(["import", "-silent", "-window", self.window(), str(path)], check=True)
+            subprocess.run(["import", "-silent", "-window", of or self.window(), str(path)], check=True)
             now = path.read_bytes()
             plain = subprocess.run(["convert", str(path), "rgb:-"], capture_output=True).stdout
             if plain == last:
