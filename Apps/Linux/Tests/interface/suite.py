@@ -448,6 +448,11 @@ def by_keyboard(app):
     app.keys("ctrl+t")
     until(lambda: clipboard().isdigit() and len(clipboard()) == 6, "the code on the clipboard")
     app.keys("Escape")
+    # The page is opened, and at once something of it copied: it is when it was read.
+    app.click(row(app, "mail"))
+    app.keys("ctrl+shift+c")
+    until(lambda: clipboard() == "yellow hammer", "the password on the clipboard, of a page that was just opened")
+    app.press("Back")
     row(app, "mail")
 
 
@@ -575,8 +580,8 @@ def editing():
     app.press("Login")
     check("half typed" not in app.said(), "nothing of an item that was given up is in the next form")
     app.press("Cancel")
-    app.press("Lock now")
-    app.find("Holdfast is locked")
+    app.gone("New Item: Login")
+    locked_over(app, password)
     said = app.said()
     check(not any(text in said for text in ["market", "bank", "money", "#new", password]), "nothing of it is there while locked")
     app.end()
@@ -597,6 +602,39 @@ def listing():
     app.end()
     del state["app"]
     resume(before)
+
+
+def locked_over(app, password):
+    """Locks over what is above the page, and over what is typed: nothing of it stays, then or after the next unlock."""
+    show(app, "market")
+    app.press("Edit")
+    app.type("Password", "half changed word")
+    app.press("Save")
+    app.press("Earlier Values of Password")
+    app.press("Show earlier Password")
+    app.find(password)
+    app.press("Lock now")
+    app.find("Holdfast is locked")
+    check(password not in app.said() and "half changed" not in app.said(), "nothing above the page is there while locked")
+    windows = subprocess.run(["xdotool", "search", "--onlyvisible", "--pid", str(app.process.pid)], capture_output=True, text=True)
+    check(len(windows.stdout.split()) == 1, "and no window beside the main one")
+    unlock(app)
+    opened(app)
+    show(app, "market")
+    app.press("Edit")
+    app.type("User Name", "half typed name")
+    app.press("Generate Password")
+    app.find(part="bits that nobody knows")
+    app.press("Lock now")
+    app.find("Holdfast is locked")
+    check("half typed" not in app.said() and "bits that" not in app.said(), "nothing that was typed is there while locked")
+    unlock(app)
+    opened(app)
+    show(app, "market")
+    app.find("ada")
+    check("half typed" not in app.said(), "nor after the unlock")
+    app.press("Lock now")
+    app.find("Holdfast is locked")
 
 
 def appearances():
