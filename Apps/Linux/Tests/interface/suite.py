@@ -1047,6 +1047,7 @@ def settings():
     app.press("Cancel")
     until(lambda: app.is_on("Ask for the passcode"), "turning away changes nothing")
     app.shot("12-settings")
+    without_lock(app)
     app.press("Change…")
     app.find("Change the Passcode")
     app.type("Current passcode", PASSCODE)
@@ -1067,6 +1068,23 @@ def settings():
     app.press("Cancel")
     app.find(part="Cancelled. Nothing was changed.")
     until(lambda: not app.is_on("Self-destruct"), "self-destruct stays off")
+
+
+def without_lock(app):
+    """What the app lock decides can be changed only while it is on, and says why not."""
+    names = [("Lock after leaving", "combo box"), ("Lock when idle", "combo box"), ("Lock when minimised", "check box")]
+
+    def are_sensitive(wanted):
+        return lambda: all(app.find(*name).has(Atspi.StateType.SENSITIVE) == wanted for name in names)
+
+    why = "Without the app lock, nothing locks or is covered by itself."
+    check(are_sensitive(True)() and not app.all(why), "they can be changed")
+    change(app, "Ask for the passcode", "Turn the App Lock Off")
+    until(are_sensitive(False), "nothing can be changed that does nothing")
+    app.find(why)
+    app.shot("12-settings-without-lock")
+    change(app, "Ask for the passcode", "Turn the App Lock On")
+    until(are_sensitive(True), "they can be changed again")
 
 
 def log():
@@ -1091,6 +1109,7 @@ def log():
 def doctor():
     app = state["app"]
     go(app, "Doctor")
+    app.find(part="Your vault is protected by a passcode; a thief of this disk can guess at it")
     app.find("Memory")
     app.find("Fingerprint reader")
     app.find(part="No fingerprint reader is available")
