@@ -23,6 +23,7 @@ final class ReadyWindow {
     private var identity: IdentityPage! = nil
     private var log: LogPage! = nil
     private var doctor: DoctorPage! = nil
+    private var health: HealthPage! = nil
     private var settings: SettingsPage! = nil
     /// Those that are no tabs.
     private var subpages: [Page: Widget] = [:]
@@ -48,10 +49,15 @@ final class ReadyWindow {
         log = LogPage(models.log)
         doctor = DoctorPage(self)
         settings = SettingsPage(self)
+        health = HealthPage(
+            models.health,
+            HealthPage.Parts(
+                choose: { [unowned self] title, chosen in chooseFile(title, chosen) },
+                onOpen: { [unowned self] in showItem($0) }))
         pages.add(vault.root, named: Page.vault.rawValue, title: tr("Vault"), icon: "dialog-password-symbolic")
         pages.add(identity.root, named: Page.identity.rawValue, title: tr("Identity"), icon: "avatar-default-symbolic")
         let places: Widget = ui.widget("places")
-        subpages = [.settings: settings.root, .log: log.root, .doctor: doctor.root]
+        subpages = [.settings: settings.root, .log: log.root, .doctor: doctor.root, .health: health.root]
         for subpage in subpages.values {
             gtk_widget_set_hexpand(subpage.widget, 1)
             subpage.isVisible = false
@@ -164,6 +170,7 @@ final class ReadyWindow {
             if models.lock.reason.endsCopies { clipboard.clearSecret() }
             vault.drop()
             settings.drop()
+            health.drop()
             identity.drop()
         case .destroyed: appModel.noteDestroyed()
         }
@@ -177,7 +184,8 @@ final class ReadyWindow {
         case .log: Task { [models] in await models.log.load() }
         case .doctor: doctor.load()
         case .settings: settings.look()
-        case .health, .vault, .identity: break
+        case .health: health.load()
+        case .vault, .identity: break
         }
     }
 
@@ -233,8 +241,8 @@ final class ReadyWindow {
         if sheets.isUp { return sheets.cancel() }
         switch page {
         case .vault: vault.goBack()
-        case .settings: go(.vault)
-        case .log, .doctor, .health, .identity: go(.settings)
+        case .settings, .health: go(.vault)
+        case .log, .doctor, .identity: go(.settings)
         }
     }
 

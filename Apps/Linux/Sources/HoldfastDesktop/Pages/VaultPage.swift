@@ -13,6 +13,7 @@ final class VaultPage {
     private(set) var detail: DetailPage?
     private(set) var list: ItemList! = nil
     private var sidebar: VaultSidebar! = nil
+    private var notices: VaultNotices! = nil
     private let flap: Flap, toggle: ToggleButton
     private let search: Editable, order: Widget
     private let listPane: Widget, itemPane: Bin, noItem: Widget, separator: Widget
@@ -61,6 +62,7 @@ final class VaultPage {
         transferBar = ui.widget("transfer-bar")
         list = ItemList(ui, parts) { [unowned self] in open($0) }
         sidebar = VaultSidebar(ui.widget("collections")) { [unowned self] in go(to: $0) }
+        notices = VaultNotices(ui, parts)
         connect(ui)
         watch()
     }
@@ -220,6 +222,10 @@ final class VaultPage {
     private var place: VaultSidebar.Place { showsTrash ? .trash : .section(model.section) }
 
     private func go(to place: VaultSidebar.Place) {
+        if place == .health {
+            sidebar.select(self.place)
+            return parts.go(.health)
+        }
         guard layout?.isSplit != true, let detail else { return show(place) }
         sidebar.select(self.place)
         detail.leave { [unowned self] in
@@ -240,7 +246,7 @@ final class VaultPage {
         case .section(let section):
             showsTrash = false
             model.section = section
-        case .heading: return
+        case .heading, .health: return
         }
         sidebar.select(place)
         list.isSelecting = false

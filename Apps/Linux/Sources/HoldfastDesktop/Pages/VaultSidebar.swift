@@ -10,6 +10,8 @@ final class VaultSidebar {
         case heading
         case section(VaultSection)
         case trash
+        /// Another page, about the passwords of all items.
+        case health
     }
 
     private let list: ListBox
@@ -34,6 +36,7 @@ final class VaultSidebar {
             append(.section(entry.section), VaultSidebar.row(name, icon, entry.count))
         }
         append(.trash, VaultSidebar.row(tr("Trash"), "user-trash-symbolic", nil))
+        append(.health, VaultSidebar.row(tr("Password Health"), "security-medium-symbolic", nil))
         select(selected)
     }
 
@@ -46,7 +49,7 @@ final class VaultSidebar {
 
     private static func heading(_ section: VaultSection) -> String? {
         switch section {
-        case .collection: tr("Collections")
+        case .collection: tr("Folders")
         case .tag: tr("Tags")
         case .all, .favourites, .kind: nil
         }

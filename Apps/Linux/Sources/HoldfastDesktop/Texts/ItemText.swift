@@ -98,6 +98,7 @@ enum ItemText {
         case .all: (tr("All Items"), "view-list-symbolic")
         case .favourites: (tr("Favourites"), "starred-symbolic")
         case .kind(let kind): (plural(kind), icon(kind))
+        case .collection(Vault.defaultCollection): (tr("No Folder"), "folder-symbolic")
         case .collection(let name): (name, "folder-symbolic")
         case .tag(let tag): ("#\(tag)", "bookmark-new-symbolic")
         }
