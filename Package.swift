@@ -471,8 +471,7 @@ if Context.environment["HOLDFAST_GTK"] != nil {
     ]
     let interfaces = [
         "window", "setup", "vault", "detail", "settings", "log", "doctor", "identity", "cover", "sheets", "item",
-        "import", "keeping",
-        "prompt", "programs", "shortcuts", "health",
+        "import", "keeping", "restore", "stop", "prompt", "programs", "shortcuts", "health",
     ]
     package.products.append(.executable(name: "holdfast-desktop", targets: ["HoldfastDesktop"]))
     package.targets += [

@@ -87,6 +87,7 @@ public final class AppModel {
     package let path: String
     @ObservationIgnored private let interface: String
     @ObservationIgnored private let way: Way
+    @ObservationIgnored private let beginnings: Beginnings?
     @ObservationIgnored private let ending: Ending
     @ObservationIgnored private let reason: String?
     @ObservationIgnored private let leave: @MainActor () -> Void
@@ -119,13 +120,16 @@ public final class AppModel {
         self.init(at: path, interface: interface, ending: ending, leave: leave, .assistant(open))
     }
 
+    /// - Parameter beginnings: What is offered where a vault could not begin at once.
     package init(
         at path: String, interface: String, ending: Ending = .message,
-        leave: @escaping @MainActor () -> Void = { endProcess(with: 0) }, reason: String? = nil, _ way: Way
+        leave: @escaping @MainActor () -> Void = { endProcess(with: 0) }, reason: String? = nil,
+        beginnings: Beginnings? = nil, _ way: Way
     ) {
         self.path = path
         self.interface = interface
         self.way = way
+        self.beginnings = beginnings
         self.ending = ending
         self.reason = reason
         self.leave = leave
@@ -169,6 +173,11 @@ public final class AppModel {
     private func show(_ error: VaultError) {
         if error.code == .wiped {
             phase = .destroyed(receiptPath: receiptPath)
+        } else if let ways = waysToBegin(error) {
+            phase = .stopped(
+                StopModel(
+                    .notNow, until: error.until, canStartOver: false, beginnings: ways,
+                    begin: { [weak self] in await self?.begin($0) }, act: { [weak self] in await self?.perform($0) }))
         } else if let reason = StopModel.Reason(error) {
             phase = .stopped(
                 StopModel(reason, until: error.until, canStartOver: canStartOver) { [weak self] in
@@ -178,6 +187,37 @@ public final class AppModel {
             phase = .failed(VaultProblem(error))
         }
     }
+
+    /// What can be done where there is no vault, and no key store for one; nil where that is not what happened.
+    private func waysToBegin(_ error: VaultError) -> [StopModel.Beginning]? {
+        guard beginnings != nil, [.shareUnavailable, .hardwareUnavailable].contains(error.code),
+            !Vault.isVault(at: path)
+        else { return nil }
+        // A key store that is there and has to be unlocked is no reason to do without one.
+        let isAbsent = error.code == .hardwareUnavailable || error.until == .present
+        return isAbsent ? [.passcode, .file] : [.passcode]
+    }
+
+    private func begin(_ beginning: StopModel.Beginning) async -> VaultProblem? {
+        guard let beginnings, case .stopped = phase, opening == nil else { return .busy }
+        switch beginning {
+        case .passcode: phase = .setup(beginnings.assistant(path))
+        case .file:
+            if let error = await beginnings.inFile(path) { return VaultProblem(error) }
+            load()
+            await opened()
+        }
+        return nil
+    }
+
+    /// The user does not want the assistant, which made nothing yet: what led to it is shown again.
+    package func leaveSetup() {
+        guard canLeaveSetup, case .setup(let setup) = phase, setup.step == .welcome else { return }
+        load()
+    }
+
+    /// Whether something else than the assistant can be done.
+    package var canLeaveSetup: Bool { beginnings != nil }
 
     private func perform(_ remedy: StopModel.Remedy) async -> VaultProblem? {
         guard remedy == .startOver else {

@@ -36,6 +36,14 @@ public final class StopModel {
         case startOver
     }
 
+    /// How a vault can begin where the device has no key store for it, or none that can be asked now.
+    package enum Beginning: Sendable, Hashable, CaseIterable {
+        /// The assistant gives it a passcode.
+        case passcode
+        /// Its key lies in a file beside it, which protects nothing.
+        case file
+    }
+
     /// What happened.
     package let reason: Reason
     /// What a key store that cannot be asked now waits for (``Reason/notNow``), where that is known.
@@ -47,19 +55,30 @@ public final class StopModel {
     /// Why the last remedy did not help.
     package var problem: VaultProblem?
 
+    /// How a vault can begin; empty where there may be one.
+    package let beginnings: [Beginning]
+    /// Whether a vault is being made.
+    package private(set) var isBeginning = false
+
+    @ObservationIgnored private let start: @MainActor (Beginning) async -> VaultProblem?
     @ObservationIgnored private let act: @MainActor (Remedy) async -> VaultProblem?
 
     /// - Parameters:
     ///   - until: What the key store waits for.
     ///   - canStartOver: Whether there is somebody who puts the folder aside.
+    ///   - beginnings: How a vault can begin.
+    ///   - begin: Begins one, and tells why it did not.
     ///   - act: Does what a remedy says, and tells why it did not help.
     package init(
-        _ reason: Reason, until: ShareWait? = nil, canStartOver: Bool,
+        _ reason: Reason, until: ShareWait? = nil, canStartOver: Bool, beginnings: [Beginning] = [],
+        begin: @escaping @MainActor (Beginning) async -> VaultProblem? = { _ in nil },
         act: @escaping @MainActor (Remedy) async -> VaultProblem?
     ) {
         self.reason = reason
         self.until = until
         self.act = act
+        self.beginnings = beginnings
+        start = begin
         let wanted: [Remedy] =
             switch reason {
             case .missing: [.tryAgain, .startOver]
@@ -73,10 +92,21 @@ public final class StopModel {
 
     /// Does what a remedy says. ``AppModel/models``, ``AppModel/stop`` and ``LockModel/stop`` say the outcome.
     public func perform(_ remedy: Remedy) async {
-        guard running == nil, remedies.contains(remedy) else { return }
+        guard !isBusy, remedies.contains(remedy) else { return }
         (running, problem) = (remedy, nil)
         problem = await act(remedy)
         running = nil
+    }
+
+    /// Whether something is under way.
+    package var isBusy: Bool { running != nil || isBeginning }
+
+    /// Begins a vault. ``AppModel/phase`` says the outcome.
+    package func begin(_ beginning: Beginning) async {
+        guard !isBusy, beginnings.contains(beginning) else { return }
+        (isBeginning, problem) = (true, nil)
+        problem = await start(beginning)
+        isBeginning = false
     }
 }
 

@@ -4,9 +4,11 @@
 #include <glib-unix.h>
 #include <glib/gi18n.h>
 #include <locale.h>
+#include <signal.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -136,4 +138,14 @@ static inline void cadw_cancel_dialogs(GtkWindow *parent) {
             gtk_dialog_response(GTK_DIALOG(each->data), GTK_RESPONSE_CANCEL);
     }
     g_list_free(windows);
+}
+
+/* Begins this very program anew in its process, with other arguments: nothing of its memory and none of its files is
+   left. Returns where that could not be done. */
+static inline void cadw_begin_anew(char *const arguments[]) {
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    syscall(SYS_close_range, 3u, ~0u, 1u << 2 /* CLOSE_RANGE_CLOEXEC */);
+    execv("/proc/self/exe", arguments);
 }

@@ -3,28 +3,37 @@ import DeviceOwner
 import GtkKit
 import HoldfastUI
 
-/// The one window: the assistant, the vault behind its lock, or the end.
+/// The one window: the vault behind its lock, why there is none, or the assistant.
 final class MainWindow {
-    private enum Shown: Equatable { case setup, ready, destroyed(String), failed(VaultProblem) }
+    private enum Shown: Equatable {
+        case opening, setup(ObjectIdentifier), ready(ObjectIdentifier), stopped(ObjectIdentifier)
+        case destroyed(String), failed(VaultProblem)
+    }
 
     private let app: Application
     private let window: Window
     private let ui: Builder
+    private let place: Place
     private let appModel: AppModel
+    private let vaults: OtherVaults
+    private let stop: StopPage
     private var setup: SetupPage?
     private var ready: ReadyWindow?
     private var events: SessionEvents?
+    private var isPresented = false
 
     init(_ app: Application, _ place: Place) {
         self.app = app
+        self.place = place
         app.addStyle(PackageResources.style_css)
         app.addIcons(place.icons)
         ui = Builder(PackageResources.window_ui)
         window = ui.widget("window")
         window.setApplication(app)
-        var options = AppModel.Options()
-        options.beginning = .assistant
-        appModel = AppModel(at: place.home, interface: "desktop", options)
+        appModel = AppModel(besideCommandAt: place.home, interface: "desktop")
+        vaults = OtherVaults(app, window, place, appModel)
+        stop = StopPage(vaults)
+        vaults.stopPage = stop
         _ = app.action("quit", keys: ["<Control>q"]) { [unowned self] in self.window.close() }
         _ = app.action("shortcuts", keys: ["<Control>question", "F1"]) { [unowned self] in showShortcuts() }
         _ = app.action("about", keys: []) { [unowned self] in showAbout() }
@@ -42,51 +51,70 @@ final class MainWindow {
         }
     }
 
+    /// Puts the window in front. The first time it comes with what it has to show, unless that takes long.
     func present() {
+        guard !isPresented, appModel.isOpening else { return reveal() }
+        Task { [weak self, appModel] in
+            await appModel.opened()
+            if let self, !isPresented { reveal() }
+        }
+        Task { [weak self] in
+            try? await Task.sleep(for: MainWindow.patience)
+            if let self, !isPresented { reveal() }
+        }
+    }
+
+    /// What a key store may take before there is a window that says so.
+    private static let patience = Duration.seconds(1)
+
+    private func reveal() {
         window.present()
+        guard !isPresented else { return }
+        isPresented = true
         window.onFirstFrame { Trace.firstFrame() }
     }
 
     private static func shown(_ phase: AppModel.Phase) -> Shown {
         switch phase {
-        case .setup: .setup
-        case .ready: .ready
+        case .opening: .opening
+        case .setup(let model): .setup(ObjectIdentifier(model))
+        case .ready(let models): .ready(ObjectIdentifier(models))
+        case .stopped(let model): .stopped(ObjectIdentifier(model))
         case .destroyed(let path): .destroyed(path)
         case .failed(let problem): .failed(problem)
-        // Of an app that begins without the assistant.
-        case .opening, .stopped: .failed(.shareUnavailable)
         }
     }
 
     private func show(_ shown: Shown) {
-        let place: Widget = ui.widget("setup-place")
-        let content: Widget = ui.widget("ready")
-        let ended: Widget = ui.widget("ended")
-        let page: StatusPage = ui.widget("ended-page")
-        if shown != .setup, setup != nil {
-            setup?.end()
-            setup = nil
-        }
+        setup?.end()
+        setup = nil
+        var page: Widget? = stop.root
         switch appModel.phase {
+        case .opening: stop.showOpening()
         case .setup(let model):
-            let page = SetupPage(model, window) { [appModel] in Task { await appModel.finishSetup() } }
-            adw_bin_set_child(place.pointer(), page.root.widget)
-            setup = page
+            let assistant = SetupPage(
+                model, window, onFinish: { [appModel] in Task { await appModel.finishSetup() } },
+                onLeave: appModel.canLeaveSetup ? { [appModel] in appModel.leaveSetup() } : nil)
+            setup = assistant
+            page = assistant.root
         case .ready(let models):
+            if let ready, ready.models !== models { return Place.beginAnew(with: place.isOther ? place.home : nil) }
             if ready == nil { ready = ReadyWindow(ui, window, app, models, appModel) }
+            page = nil
+        case .stopped(let model): stop.show(model)
         case .destroyed(let path):
-            page.title = tr("This Vault Was Destroyed")
-            page.detail = tr("Nothing in it can be opened. The receipt is in %s", path)
-        case .failed(let problem):
-            page.title = tr("The Vault Cannot Be Used")
-            page.detail = ProblemText.of(problem)
-        case .opening, .stopped:
-            page.title = tr("The Vault Cannot Be Used")
-            page.detail = ProblemText.of(.shareUnavailable)
+            stop.showEnd(
+                tr("This Vault Was Destroyed"), tr("Nothing in it can be opened. The receipt is in %s", path))
+        case .failed(let problem): stop.showEnd(tr("The Vault Cannot Be Used"), ProblemText.of(problem))
         }
-        place.isVisible = shown == .setup
-        content.isVisible = shown == .ready
-        ended.isVisible = shown != .setup && shown != .ready
+        let around: Widget = ui.widget("setup-place")
+        let content: Widget = ui.widget("ready")
+        if let page, adw_bin_get_child(around.pointer()) != page.widget {
+            adw_bin_set_child(around.pointer(), page.widget)
+        }
+        around.isVisible = page != nil
+        content.isVisible = page == nil
+        vaults.ready = page == nil ? ready : nil
     }
 
     private func showShortcuts() {

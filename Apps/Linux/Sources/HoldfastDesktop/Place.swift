@@ -6,6 +6,8 @@ struct Place {
     let home: String
     /// Whether nobody named another one.
     let isUsual: Bool
+    /// Whether the command line names a folder, in place of the one that there is without it.
+    let isOther: Bool
     /// Whether it asks for another program, and shows no vault.
     let isAsking: Bool
     /// Where translations lie.
@@ -39,6 +41,7 @@ struct Place {
                 return nil
             }
         }
+        isOther = named != nil
         named = named ?? Place.variable("HOLDFAST_HOME")
         isUsual = named == nil
         isAsking = asks
@@ -46,6 +49,17 @@ struct Place {
         let share = Place.programFolder + "/../share"
         translations = Place.variable("HOLDFAST_LOCALE_DIR") ?? share + "/locale"
         icons = share + "/icons"
+    }
+
+    /// Begins the app anew in its process: memory, keys and files of the vault that it shows are gone then.
+    /// - Parameter home: The folder of the next vault; nil for the one that there is without a word.
+    /// - Returns: Only where that could not be done.
+    static func beginAnew(with home: String?) {
+        let name = CommandLine.arguments.first ?? "holdfast-desktop"
+        let arguments = [name] + (home.map { ["--home", $0] } ?? [])
+        var list = arguments.map { strdup($0) } + [nil]
+        cadw_begin_anew(&list)
+        list.forEach { free($0) }
     }
 
     private static func explain() {

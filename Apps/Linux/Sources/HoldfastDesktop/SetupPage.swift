@@ -22,7 +22,12 @@ final class SetupPage {
     private let parts: [(step: SetupModel.Step, problem: Label, use: Button, skip: Button)]
     private let talk: OwnerTalk
 
-    init(_ model: SetupModel, _ window: Window, _ onFinish: @escaping () -> Void) {
+    /// - Parameters:
+    ///   - onFinish: Called when there is a vault.
+    ///   - onLeave: Called when the user does something else, before anything was made; nil where there is nothing else.
+    init(
+        _ model: SetupModel, _ window: Window, onFinish: @escaping () -> Void, onLeave: (() -> Void)? = nil
+    ) {
         (self.model, self.window, self.onFinish) = (model, window, onFinish)
         let ui = Builder(PackageResources.setup_ui)
         root = ui.widget("setup")
@@ -57,6 +62,9 @@ final class SetupPage {
         finish = ui.widget("setup-finish")
         lock = ui.widget("setup-lock")
         connect(ui)
+        let back: Button = ui.widget("setup-back")
+        back.isVisible = onLeave != nil
+        back.onClick { onLeave?() }
         bind(self, { model.step }) { [unowned self] in show($0) }
         bind(self, { model.problem }) { [unowned self] in
             for label in [problem, resumeProblem, welcomeProblem] + parts.map(\.problem) {

@@ -11,6 +11,7 @@ final class Sheets {
     private let sheet: Revealer, scrim: Revealer
     private let forms: Stack
     private let ask: AskForm
+    private let restore = RestoreForm()
     let edit: EditForm
     let change: ChangeForm
     let pin: ChangeForm
@@ -61,6 +62,7 @@ final class Sheets {
         for button in cancels {
             button.onClick { [unowned self] in cancel() }
         }
+        restore.cancel.onClick { [unowned self] in cancel() }
         // A sheet that is down must be gone for the keyboard and screen readers too.
         sheet.on("notify::child-revealed") { [unowned self] in if !sheet.isRevealed { sheet.isVisible = false } }
         sheet.isVisible = false
@@ -95,6 +97,18 @@ final class Sheets {
         guard isUp, forms.page == "owner" else { return }
         onCancel = nil
         dismiss()
+    }
+
+    /// Restores a backup.
+    /// - Parameters:
+    ///   - ways: What the form does.
+    ///   - onEnd: Called when it goes.
+    func showRestore(_ model: RestoreModel, _ ways: RestoreForm.Ways, onEnd: @escaping () -> Void) {
+        restore.prepare(model, ways)
+        show("restore", restore.root, restore.first) { [unowned self] in
+            restore.clear()
+            onEnd()
+        }
     }
 
     /// Asks for a yes.
@@ -212,6 +226,7 @@ final class Sheets {
 
     private var everyForm: [(Widget, String)] {
         [
+            (restore.root, "restore"),
             (ask.root, "ask"), (edit.root, "edit"), (change.root, "change"), (pin.root, "pin"),
             (fields.root, "fields"), (words.root, "words"), (owner.root, "owner"),
             (kinds.root, "kinds"), (item.root, "item"), (importing.root, "import"),

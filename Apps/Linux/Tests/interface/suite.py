@@ -14,6 +14,7 @@ import time
 import traceback
 
 import asking as prompts
+import beginning as beginnings
 import listing as lists
 from driver import (
     ROOT, App, Atspi, Chip, Device, DragSource, Logind, Machine, Missing, Sensor, Server, clipboard, clipboard_targets, screen_saver,
@@ -82,6 +83,7 @@ def begin(folder, environment=None):
     """Starts the app on a vault that the command made, and unlocks it."""
     app = state["app"] = App(PROGRAM, SCRATCH / folder / "home", environment)
     app.focus()
+    app.find("Holdfast is locked")
     app.typed(PASSCODE)
     app.keys("Return")
     opened(app)
@@ -141,6 +143,14 @@ def first_run():
     app = App(PROGRAM, SCRATCH / "home")
     state["app"] = app
     app.focus()
+    # There is no key store here: nothing is made before its user has chosen.
+    app.find("Choose How Your Vault Is Protected")
+    app.shot("01-first-start")
+    app.press("Choose a Passcode…")
+    app.find("A Vault That Only You Open")
+    app.press("Back")
+    app.press("Choose a Passcode…")
+    app.find("A Vault That Only You Open")
     app.shot("01-welcome")
     app.press("Create a Vault")
     app.type("Passcode", "password")
@@ -944,8 +954,8 @@ def files():
     app.press("Back")
 
 
-def choose(app, path):
-    """Answers the system's dialog with a path, as a person types it."""
+def choose(app, path, stays=True):
+    """Answers the system's dialog with a path, as a person types it; `stays` where the app's window does then."""
     main = app.window()
     dialog = until(
         lambda: next((w for w in windows(app) if w != main), None) if len(windows(app)) > 1 else None, "a file dialog"
@@ -959,8 +969,9 @@ def choose(app, path):
     app.keys("ctrl+a")
     app.typed(str(path))
     app.keys("Return")
-    until(lambda: len(windows(app)) == 1, "the dialog is gone")
-    app.focus()
+    if stays:
+        until(lambda: len(windows(app)) == 1, "the dialog is gone")
+        app.focus()
 
 
 def windows(app):
@@ -1880,9 +1891,6 @@ def ladder():
 
 def ladder_life(start):
     app = state["app"] = start()
-    app.find(part="anyone who uses your session can read it")
-    app.shot("80-begin")
-    app.press("Begin without a Passcode")
     opened(app)
     add_value(app)
     app.type("Name", "api token")
@@ -2067,8 +2075,14 @@ def asking():
     prompts.play(PROGRAM, SCRATCH, PASSCODE, check, go)
 
 
+def beginning():
+    before = set_aside()
+    beginnings.play(PROGRAM, SCRATCH, PASSCODE, choose, check)
+    resume(before)
+
+
 SCENARIOS = [
-    asking, first_run, vault, items, editing, listing, appearances, dropping, importing, pictures, files, locking, settings, log, doctor, identity, refusals, focus_loss, owner, pin, folder, renewal, ladder,
+    asking, beginning, first_run, vault, items, editing, listing, appearances, dropping, importing, pictures, files, locking, settings, log, doctor, identity, refusals, focus_loss, owner, pin, folder, renewal, ladder,
     narrow_and_restart,
 ]  # fmt: skip
 if os.environ.get("HOLDFAST_SOAK"):
