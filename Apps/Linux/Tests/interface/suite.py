@@ -376,7 +376,7 @@ def items():
     app.find(part="Copied for 30 seconds")
     app.press("Copy Code")
     until(lambda: clipboard().isdigit() and len(clipboard()) == 6, "the code on the clipboard")
-    edit_in_place(app)
+    edit_in_place(app, made)
     app.press("Show Password")
     app.find("yellow hammer")
     app.press("Look at File")
@@ -403,7 +403,7 @@ def items():
     resume(before)
 
 
-def edit_in_place(app):
+def edit_in_place(app, made):
     """The values of an item become entries, which are stored all at once, or not."""
     app.press("Edit")
     app.find("Save", "push button")
@@ -434,8 +434,18 @@ def edit_in_place(app):
     app.find("Edit", "push button")
     app.press("Edit")
     app.type("User Name", "ada")
+    made.run("unlock", "--passcode-fd=0", given=PASSCODE)
+    made.run("edit", "mail", "-f", "username", "--secret-fd=0", given="eve")
+    made.end()
+    app.press("Save")
+    app.find(part="Another program changed this item meanwhile")
     app.press("Save")
     app.find("ada")
+    app.press("Earlier Values of User Name")
+    app.press("Show earlier User Name")
+    app.find("eve")
+    app.keys("Escape")
+    app.gone("eve")
     app.press("Edit")
     app.find("Save", "push button")
     app.keys("Escape")

@@ -32,11 +32,15 @@ final class DetailPage {
         star = ui.widget("detail-star")
         ui.widget("detail-name", as: Label.self).text = item.name
         ui.widget("detail-collection", as: Row.self).subtitle = item.collection
-        ui.widget("detail-size", as: Row.self).subtitle = Format.size(item.size)
-        ui.widget("detail-modified", as: Row.self).subtitle = Format.time(milliseconds: item.modified)
+        let (size, modified) = (ui.widget("detail-size", as: Row.self), ui.widget("detail-modified", as: Row.self))
+        func showDetails(_ item: VaultItem) {
+            size.subtitle = Format.size(item.size)
+            modified.subtitle = Format.time(milliseconds: item.modified)
+        }
+        showDetails(item)
         ui.widget("detail-created", as: Row.self).subtitle = Format.time(milliseconds: item.created)
         root.setClass("touch", Widget.isTouched)
-        root.onTouch { [unowned root] in root.setClass("touch", true) }
+        root.onTouch { [weak root] in root?.setClass("touch", true) }
         reveal.isVisible = model.canBeShown
         copy.isVisible = model.canBeShown
         let edit: Button = ui.widget("detail-edit")
@@ -80,7 +84,8 @@ final class DetailPage {
             fields.showList()
             buttons.isVisible = isEditing
             for widget in [begin, star, info, actions] { widget.isVisible = !isEditing }
-            removed.set("visible", !isEditing && fields.hasRemoved)
+            removed.isVisible = !isEditing && fields.hasRemoved
+            if !isEditing, let now = parts.models.vault.items.first(where: { $0.id == item.id }) { showDetails(now) }
         }
         star.onClick { [unowned fields] in
             let isFavourite = fields.model.isFavourite

@@ -18,12 +18,16 @@ final class FieldRow {
     ///   - name: What the value is called.
     ///   - isHidden: Whether it is shown only when it is asked for.
     ///   - isTimed: Whether it is a code that changes by itself.
+    ///   - isProse: Whether it is read as a text, and not letter by letter.
     ///   - actions: What else is done with it.
-    init(_ name: String, isHidden: Bool, isTimed: Bool, actions: [Widget], onReveal: @escaping () -> Void) {
+    init(
+        _ name: String, isHidden: Bool, isTimed: Bool = false, isProse: Bool = false, actions: [Widget],
+        onReveal: @escaping () -> Void
+    ) {
         self.name = name
         row = Row(title: name)
         row.setClass("field", true)
-        row.setClass("secret", isHidden)
+        row.setClass("secret", isHidden && !isProse)
         row.setClass("code", isTimed)
         if isTimed {
             (time, next, ring) = (Label(""), Label(""), Ring())

@@ -118,7 +118,7 @@ final class ItemFields {
         let name = tr("Notes")
         let copy = Button(icon: "edit-copy-symbolic", label: tr("Copy %s", name))
         copy.onClick { [unowned self] in copyNotes() }
-        let row = FieldRow(name, isHidden: true, isTimed: false, actions: [copy]) { [model] in
+        let row = FieldRow(name, isHidden: true, isProse: true, actions: [copy]) { [model] in
             if model.showsNotes { model.hide() } else { Task { await model.revealNotes() } }
         }
         row.onActivate(tr("Copy %s", name)) { [unowned self] in copyNotes() }
@@ -200,7 +200,7 @@ final class ItemFields {
     /// Copies the first field of a kind, or of a label.
     /// - Returns: Whether there is one.
     func copyFirst(_ isWanted: (ItemFieldsModel.Field) -> Bool) -> Bool {
-        guard let field = model.fields.first(where: isWanted) else { return false }
+        guard let field = model.ordered.first(where: isWanted) else { return false }
         copy(field)
         return true
     }
