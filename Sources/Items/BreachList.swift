@@ -55,7 +55,9 @@ package final class BreachList: Sendable {
     package static func place(_ path: String) -> String {
         let name = path.split(separator: "/").last ?? ""
         let stem = name.hasSuffix(".txt") ? name.dropLast(4) : name
-        guard stem.utf8.count == BreachLine.rangeDigits, stem.utf8.allSatisfy({ $0.hexValue != nil }) else { return path }
+        guard stem.utf8.count == BreachLine.rangeDigits, stem.utf8.allSatisfy({ $0.hexValue != nil }) else {
+            return path
+        }
         var status = stat()
         guard unsafe stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return path }
         return Paths.parent(of: path)
@@ -75,10 +77,13 @@ package final class BreachList: Sendable {
     private func findInFolder(_ digest: borrowing SecretBytes) throws(BreachListError) -> Answer {
         guard let range = try range(of: digest) else { return .noRange }
         let size: UInt64
-        do throws(SystemError) { size = UInt64(clamping: try range.status().st_size) } catch { throw .unreadable(error) }
+        do throws(SystemError) { size = UInt64(clamping: try range.status().st_size) } catch {
+            throw .unreadable(error)
+        }
         guard size <= BreachList.largestRange else { throw .largeRange }
         var answer = Answer.absent
-        try BreachList.scan(range, size, 0..<size, digits: BreachLine.restDigits) { line, bytes throws(BreachListError) in
+        try BreachList.scan(range, size, 0..<size, digits: BreachLine.restDigits) {
+            line, bytes throws(BreachListError) in
             // Ranges are padded with digests that were never seen.
             guard line.order(to: digest, bytes) == 0, line.times != 0 else { return true }
             answer = .listed(times: line.times)
@@ -138,7 +143,8 @@ package final class BreachList: Sendable {
             }
         }
         var answer = Answer.absent
-        try BreachList.scan(source, size, low..<high, digits: BreachLine.digits) { line, bytes throws(BreachListError) in
+        try BreachList.scan(source, size, low..<high, digits: BreachLine.digits) {
+            line, bytes throws(BreachListError) in
             line.decode(bytes, into: &found)
             guard !found.isBefore(below), !above.isBefore(found) else { throw .notSorted(at: nil) }
             swap(&below, &found)

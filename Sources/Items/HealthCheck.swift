@@ -152,7 +152,9 @@ package final class HealthCheck: KeyHolder {
     /// Not under the state's lock: a slow disk must not keep the vault from being locked.
     private func answer(_ number: Int, _ list: BreachList) throws(HealthError) -> BreachList.Answer {
         let digest: SecretBytes
-        do throws(VaultError) { digest = try state.withLock { state throws(VaultError) in try state.sha1(number) } } catch {
+        do throws(VaultError) {
+            digest = try state.withLock { state throws(VaultError) in try state.sha1(number) }
+        } catch {
             throw .vault(error)
         }
         do throws(BreachListError) { return try list.find(digest) } catch { throw .list(error) }
@@ -209,7 +211,9 @@ extension HealthCheck.State {
             let order = passwords.indices.sorted { bytes.extracting(keyed($0)).isBefore(bytes.extracting(keyed($1))) }
             var same: [[Int]] = []
             for number in order {
-                if let last = same.last?.last, constantTimeEquals(bytes.extracting(keyed(last)), bytes.extracting(keyed(number))) {
+                if let last = same.last?.last,
+                    constantTimeEquals(bytes.extracting(keyed(last)), bytes.extracting(keyed(number)))
+                {
                     same[same.count - 1].append(number)
                 } else {
                     same.append([number])

@@ -79,7 +79,9 @@ import VaultFormat
             try items.add(item, as: "forty", in: "age")
         }
         let old = try sandbox.run("health", "age", "--old=30", passcode: Prepared.passcode)
-        #expect(old.code == 9 && lines(old).map { Array($0.prefix(3)) } == [["age/forty", "old", "password"]], "\(old.text)")
+        #expect(
+            old.code == 9 && lines(old).map { Array($0.prefix(3)) } == [["age/forty", "old", "password"]], "\(old.text)"
+        )
         let young = try sandbox.run("health", "age", passcode: Prepared.passcode)
         #expect(young.code == 0 && young.output.isEmpty)
         let wrong = try sandbox.run("health", "--old=0", passcode: Prepared.passcode)
@@ -90,7 +92,8 @@ import VaultFormat
         let sandbox = try prepare()
         let list = try sandbox.file("5BAA61E4C9B93F3F0682250B6CF8331B7EE68FD8:3730471\n".utf8, "list")
         let found = try sandbox.run("health", "work", "--breached", list, passcode: Prepared.passcode)
-        #expect(found.code == 9 && lines(found).first == ["work/bad", "breached", "password", "3730471"], "\(found.errors)")
+        #expect(
+            found.code == 9 && lines(found).first == ["work/bad", "breached", "password", "3730471"], "\(found.errors)")
         #expect(hidesSecrets(found))
         let folder = sandbox.path + "/ranges"
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)

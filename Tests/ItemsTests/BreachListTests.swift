@@ -96,11 +96,15 @@ import Testing
         let sought = try Self.hex("p0")
         let place = try #require(lines.firstIndex { $0.hasPrefix(sought) })
         // Whatever a search for it meets: nothing that is found may be outside of what it has seen before.
-        for number in lines.indices where number != place && number % 7 != 0 { lines[number] = String(lines[number].reversed()) }
+        for number in lines.indices where number != place && number % 7 != 0 {
+            lines[number] = String(lines[number].reversed())
+        }
         let path = try write(lines.joined(separator: "\n"))
         if let list = try? BreachList(path) {
             let error = thrown(BreachListError.self) { _ = try ask(list, "p0") }
-            #expect([.notHex(digits: 40, at: nil), .notSorted(at: nil), .longLine(at: nil), .noCount(at: nil)].contains(error))
+            #expect(
+                [.notHex(digits: 40, at: nil), .notSorted(at: nil), .longLine(at: nil), .noCount(at: nil)].contains(
+                    error))
         }
         var swapped = try Self.lines(60).split(separator: "\n").map(String.init)
         swapped.swapAt(30, 31)

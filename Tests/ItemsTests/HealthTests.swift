@@ -47,7 +47,10 @@ import VaultStorage
             guard case .reused(let group, let entries) = finding.reason else { return [] }
             return [group, entries]
         }
-        #expect(groups.mapValues { $0.map(\.entry.name) }.values.sorted { $0.count < $1.count } == [["a", "c"], ["b", "d", "e"]])
+        #expect(
+            groups.mapValues { $0.map(\.entry.name) }.values.sorted { $0.count < $1.count } == [
+                ["a", "c"], ["b", "d", "e"],
+            ])
         #expect(Set(groups.keys.map { $0[0] }) == [0, 1])
     }
 

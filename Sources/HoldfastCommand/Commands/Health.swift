@@ -18,14 +18,18 @@ extension Command {
     static let health = Command(
         "health", synonyms: ["audit", "watchtower"], summary: "find weak, reused, old and breached passwords",
         details: [
-            "Reads all fields called password or passphrase, in locked memory, and reports passwords that are easily guessed, that several "
-                + "entries have, or that are old. It stores nothing and asks no network. The exit code is 9 if anything was found, and 0 if not.",
-            "With FOLDER only what is in these folders is reported; a password that an entry elsewhere has too is still reused. Plain values are "
-                + "not looked at, and entries with a tag such as ask-each-time are left out and counted.",
-            "With --breached, passwords are looked for in a list that you have: a file with lines SHA1 or SHA1:COUNT, sorted by SHA-1 and of any "
-                + "size, or a folder with one file for each range, named by the first five digits (21BD1 or 21BD1.txt), with lines REST:COUNT.",
-            "Prints a table on a terminal; otherwise one line per finding with name, reason (breached, weak, reused or old), field, and a detail, "
-                + "separated by tabs: how often it was seen, how strong it is, how many entries have it, or since when it is the same (UTC).",
+            "Reads all fields called password or passphrase, in locked memory, and reports passwords that are easily "
+                + "guessed, that several entries have, or that are old. It stores nothing and asks no network. The "
+                + "exit code is 9 if anything was found, and 0 if not.",
+            "With FOLDER only what is in these folders is reported; a password that an entry elsewhere has too is "
+                + "still reused. Plain values are not looked at, and entries with a tag such as ask-each-time are left "
+                + "out and counted.",
+            "With --breached, passwords are looked for in a list that you have: a file with lines SHA1 or SHA1:COUNT, "
+                + "sorted by SHA-1 and of any size, or a folder with one file for each range, named by the first five "
+                + "digits (21BD1 or 21BD1.txt), with lines REST:COUNT.",
+            "Prints a table on a terminal; otherwise one line per finding with name, reason (breached, weak, reused or "
+                + "old), field, and a detail, separated by tabs: how often it was seen, how strong it is, how many "
+                + "entries have it, or since when it is the same (UTC).",
         ],
         example: "holdfast health --breached pwned-passwords-sha1-ordered-by-hash.txt",
         places: [
@@ -214,8 +218,8 @@ extension HealthReport {
         }
         if outOfReach > 0 {
             Output.note(
-                "\(Format.count(outOfReach, "collection")) not checked: the vault's policy demands a stronger unlock for it "
-                    + "(holdfast lock-policy show)")
+                "\(Format.count(outOfReach, "collection")) not checked: the vault's policy demands a stronger unlock "
+                    + "for it (holdfast lock-policy show)")
         }
     }
 

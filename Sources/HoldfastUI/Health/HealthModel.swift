@@ -172,7 +172,8 @@ extension HealthModel {
         }
         return Kind.allCases.compactMap { kind in
             var seen: Set<EntryPath> = []
-            let rows = report.findings.filter { Kind($0.reason) == kind && seen.insert($0.entry).inserted }.map { finding in
+            let rows = report.findings.filter { Kind($0.reason) == kind && seen.insert($0.entry).inserted }.map {
+                finding in
                 var others: [String] = []
                 if case .reused(let group, _) = finding.reason {
                     others = (shared[group] ?? []).filter { $0 != finding.entry }.prefix(Row.mostOthers).map(\.name)

@@ -10,7 +10,9 @@ enum HealthText {
             if count > 0 {
                 trn("%d item needs a better password.", "%d items need a better password.", count)
             } else if report.passwords > 0 {
-                trn("Nothing is wrong with your password.", "Nothing is wrong with your %d passwords.", report.passwords)
+                trn(
+                    "Nothing is wrong with your password.", "Nothing is wrong with your %d passwords.", report.passwords
+                )
             } else {
                 tr("There is no password to look at yet.")
             }
