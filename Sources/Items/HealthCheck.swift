@@ -66,7 +66,7 @@ package final class HealthCheck: KeyHolder {
     }
 
     /// Looks at an item.
-    /// - Parameter isWanted: Whether what is wrong with it is told; otherwise it only counts where another entry has the
+    /// - Parameter isWanted: Whether what is wrong with it is told; else it only counts where another entry has the
     ///   same password.
     /// - Throws: `locked` after a lock of the vault, `outOfMemory`.
     package func add(_ item: borrowing Item, at entry: EntryPath, isWanted: Bool = true) throws(VaultError) {

@@ -22,8 +22,8 @@ final class HealthPage {
     /// How many rows of a group are shown.
     private var most: [HealthModel.Kind: Int] = [:]
 
-    /// Rows that are shown of a group at once; a vault may have many thousands.
-    private static let page = 100
+    /// Rows of a group that are shown first, and how many more each time; a vault may have many thousands.
+    private static let first = 10, page = 100
 
     init(_ model: HealthModel, _ parts: Parts) {
         self.model = model
@@ -104,7 +104,7 @@ final class HealthPage {
         for (kind, (widget, list)) in lists {
             let rows = groups.first { $0.kind == kind }?.rows ?? []
             widget.isVisible = !rows.isEmpty
-            let shown = most[kind] ?? HealthPage.page
+            let shown = most[kind] ?? HealthPage.first
             list.replace(with: rows.prefix(shown).map(row))
             guard rows.count > shown else { continue }
             let more = Row(title: trn("and %d more", "and %d more", rows.count - shown))
