@@ -286,8 +286,3 @@ private final class HeaderParts {
         }
     }
 }
-
-// Until they are there.
-extension ReadyWindow {
-    func restoreBackup() {}
-}

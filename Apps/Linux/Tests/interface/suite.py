@@ -1143,6 +1143,52 @@ def doctor():
     go(app, "Vault")
 
 
+def verdict():
+    """The doctor of a vault that nothing protects: its buttons do what they say, and the verdict follows."""
+    before = set_aside()
+    folder = SCRATCH / "verdict"
+    folder.mkdir(mode=0o700)
+    environment = os.environ | {"HOLDFAST_HOME": str(folder / "home")}
+    subprocess.run(
+        [os.environ["HOLDFAST_COMMAND"], "init", "--device", "--file"], env=environment, stdin=subprocess.DEVNULL,
+        check=True, capture_output=True,
+    )
+    app = state["app"] = App(PROGRAM, folder / "home")
+    opened(app)
+    go(app, "Doctor")
+    app.find(part="Nothing but this user's account protects your vault")
+    app.find("The vault has no passcode")
+    check(not app.all("Back Up…"), "a backup of it would open nowhere")
+    app.shot("16-verdict")
+    app.press("Set a Passcode…")
+    app.find("Set a Passcode", "label")
+    app.type("New passcode", PASSCODE)
+    app.type("Repeat passcode", PASSCODE)
+    app.press("Set")
+    app.find(part="Your vault is protected by a passcode")
+    app.gone("The vault has no passcode")
+    app.find("Back Up…", "push button")
+    app.press("New Recovery Phrase…")
+    app.find("Vault Recovery Phrase")
+    app.press("Cancel")
+    app.gone("Vault Recovery Phrase")
+    go(app, "Settings")
+    change(app, "Ask for the passcode", "Turn the App Lock Off")
+    go(app, "Doctor")
+    app.press("Turn On the App Lock…")
+    app.find("Turn the App Lock On")
+    app.type("Passcode", PASSCODE)
+    app.press("Change")
+    app.find("Changed")
+    app.gone("Turn On the App Lock…")
+    app.press("Lock now")
+    app.find("Holdfast is locked")
+    check(not app.all(part="protected by a passcode") and not app.all("New Recovery Phrase…"), "no verdict while locked")
+    app.end()
+    del state["app"]
+    resume(before)
+
+
 def fields(app, title, confirm, **values):
     """Answers a sheet that asks for fields, by their names."""
     app.find(title, "label")
@@ -2092,7 +2138,7 @@ def beginning():
 
 
 SCENARIOS = [
-    asking, beginning, first_run, vault, items, editing, listing, appearances, dropping, importing, pictures, files, locking, settings, log, doctor, identity, refusals, focus_loss, owner, pin, folder, renewal, ladder,
+    asking, beginning, first_run, vault, items, editing, listing, appearances, dropping, importing, pictures, files, locking, settings, log, doctor, verdict, identity, refusals, focus_loss, owner, pin, folder, renewal, ladder,
     narrow_and_restart,
 ]  # fmt: skip
 if os.environ.get("HOLDFAST_SOAK"):

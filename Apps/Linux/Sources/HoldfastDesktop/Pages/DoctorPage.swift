@@ -63,7 +63,8 @@ final class DoctorPage {
     private func row(_ step: DoctorVerdict.Step, isFirst: Bool) -> Widget {
         let row = Row(title: DoctorText.reason(for: step))
         adw_action_row_set_title_lines(row.pointer(), 0)
-        let button = Button(label: DoctorText.button(of: step))
+        let button = Button(label: "")
+        button.setLabel(DoctorText.button(of: step), spoken: DoctorText.spoken(of: step))
         button.setClass("suggested-action", isFirst)
         // Where nothing makes backups, the button says so.
         if step == .backup {
@@ -72,7 +73,6 @@ final class DoctorPage {
             button.onClick { [steps] in steps.take(step) }
         }
         row.addSuffix(button)
-        adw_action_row_set_activatable_widget(row.pointer(), button.widget)
         return row
     }
 

@@ -56,7 +56,7 @@ enum AdviceText {
     static func button(of advice: ProtectionAdvice) -> String {
         switch advice {
         case .passcode: tr("Set a Passcode…")
-        case .phrase: tr("New Recovery Phrase…")
+        case .phrase: tr("New Phrase…")
         case .backup: tr("Back Up…")
         }
     }

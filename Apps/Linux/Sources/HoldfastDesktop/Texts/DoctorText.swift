@@ -63,10 +63,10 @@ enum DoctorText {
     static func found(_ finding: Finding) -> String {
         switch finding.evidence {
         case .silent: tr("It did not respond in time.")
-        case .memory(_, true): tr("What is open is kept in memory that no other program can read.")
+        case .memory(_, true): tr("What is open is kept in memory that even the system cannot look into.")
         case .memory(_, false): tr("What is open is kept in memory that is never written to disk.")
         case .chipAbsent:
-            tr("This machine has none. Only the passcode's strength protects a stolen copy.")
+            tr("This computer has none. Only the passcode's strength protects a stolen copy.")
         case .chipForbidden: tr("There is one, but you are not allowed to use it.")
         case .chipAnswers: tr("It responds. The test shows whether it counts wrong passcodes.")
         case .chipCounts: tr("It counted a wrong passcode, and opened with the correct one.")

@@ -77,7 +77,7 @@ extension DoctorText {
             )
         case .absent:
             tr(
-                "Your vault is protected by a passcode; a thief of this disk can guess at it, and this computer has no security chip to stop that: choose a long one."
+                "Your vault is protected by a passcode; a thief of this disk can guess at it, and as this computer has no security chip to stop that, the passcode should be long."
             )
         }
     }
@@ -94,23 +94,34 @@ extension DoctorText {
     /// What is bad as long as a step was not taken.
     static func reason(for step: DoctorVerdict.Step) -> String {
         switch step {
-        case .passcode: tr("Nobody is asked for a passcode")
+        case .passcode: tr("The vault has no passcode")
         case .phrase: tr("Without a recovery phrase, a lost passcode or computer loses everything")
         case .chip: tr("A copy of this disk can be guessed at without limit")
         case .backup: tr("There is no backup: if this disk fails, everything is lost")
-        case .lock: tr("The vault stays open when you leave")
+        case .lock: tr("The app lock is off: the vault stays open when you leave")
         case .settings: tr("Two settings contradict each other")
         }
     }
 
+    /// What begins a step; short, because it stands beside the reason.
     static func button(of step: DoctorVerdict.Step) -> String {
         switch step {
         case .passcode: tr("Set a Passcode…")
+        case .phrase: tr("New Phrase…")
+        case .chip: tr("Use the Chip…")
+        case .backup: tr("Back Up…")
+        case .lock: tr("Turn On…")
+        case .settings: tr("Open Settings")
+        }
+    }
+
+    /// What a screen reader says of that button.
+    static func spoken(of step: DoctorVerdict.Step) -> String {
+        switch step {
+        case .passcode, .backup, .settings: button(of: step)
         case .phrase: tr("New Recovery Phrase…")
         case .chip: tr("Use the Security Chip…")
-        case .backup: tr("Back Up…")
         case .lock: tr("Turn On the App Lock…")
-        case .settings: tr("Open Settings")
         }
     }
 }
