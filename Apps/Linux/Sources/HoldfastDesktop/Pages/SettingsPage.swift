@@ -203,7 +203,7 @@ final class SettingsPage {
     /// What the app lock decides does nothing while it is off, and says so.
     private func show(_ shown: Lock) {
         lock.isSensitive = shown.obstacle == nil
-        lockRow.subtitle = SettingsText.ofLock(shown.obstacle)
+        lockRow.subtitle = SettingsText.ofLock(isOn: shown.isOn, shown.obstacle)
         for row in [timing, idle, focusLoss] {
             row.isSensitive = shown.isOn
             row.subtitle = shown.isOn ? "" : SettingsText.withoutLock

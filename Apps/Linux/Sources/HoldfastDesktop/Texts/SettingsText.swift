@@ -178,11 +178,12 @@ extension SettingsText {
     /// Why what belongs to the app lock cannot be changed.
     static var withoutLock: String { tr("Without the app lock, nothing locks or is covered by itself.") }
 
-    /// What the app lock does, or why it cannot be turned on.
-    static func ofLock(_ obstacle: OwnerObstacle?) -> String {
-        obstacle == nil
+    /// What the app lock does, what it does not while it is off, or why it cannot be turned on.
+    static func ofLock(isOn: Bool, _ obstacle: OwnerObstacle?) -> String {
+        if obstacle != nil { return tr("This computer cannot ask whether it is you: set a passcode first") }
+        return isOn
             ? tr("After a while away, with the session, and before sleep")
-            : tr("This computer cannot ask whether it is you: set a passcode first")
+            : tr("While this is off, the vault stays open until you lock it or close the app")
     }
 
     /// Where the vault stands.
