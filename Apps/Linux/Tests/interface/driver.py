@@ -274,11 +274,12 @@ class App:
     def resize(self, width, height):
         subprocess.run(["xdotool", "windowsize", "--sync", self.window(), str(width), str(height)], check=True)
 
-    def click(self, node):
-        """Clicks the middle of a row, which has no action of its own."""
+    def click(self, node, *keys):
+        """Clicks the middle of a row, which has no action of its own; and presses keys right after it."""
         left, top, width, height = node.extents()
         place = ["--window", self.window(), str(left + width // 2), str(top + height // 2)]
-        subprocess.run(["xdotool", "mousemove", *place, "click", "1"], check=True)
+        after = ["key", "--delay", "0", *keys] if keys else []
+        subprocess.run(["xdotool", "mousemove", *place, "click", "1", *after], check=True)
 
     def scroll_up(self):
         """Turns the wheel over the middle of the window."""

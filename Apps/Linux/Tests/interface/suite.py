@@ -469,8 +469,7 @@ def by_keyboard(app):
     until(lambda: clipboard().isdigit() and len(clipboard()) == 6, "the code on the clipboard")
     app.keys("Escape")
     # The page is opened, and at once something of it copied: it is when it was read.
-    app.click(row(app, "mail"))
-    app.keys("ctrl+shift+c")
+    app.click(row(app, "mail"), "ctrl+shift+c")
     until(lambda: clipboard() == "yellow hammer", "the password on the clipboard, of a page that was just opened")
     app.press("Back")
     row(app, "mail")
