@@ -54,7 +54,9 @@ package enum VaultSection: Sendable, Hashable {
                 if let count = kinds[kind] { entries.append(Entry(section: .kind(kind), count: count)) }
             }
         }
-        entries += collections.map { Entry(section: .collection($0.name), count: $0.count) }
+        // Where nothing has a folder, there are none to choose from.
+        let folders = collections.map(\.name) == [Vault.defaultCollection] ? [] : collections
+        entries += folders.map { Entry(section: .collection($0.name), count: $0.count) }
         entries += tags.sorted { $0.key < $1.key }.map { Entry(section: .tag($0.key), count: $0.value) }
         return entries
     }
