@@ -44,8 +44,15 @@ final class OtherVaults {
         let ways = RestoreForm.Ways(
             chooseBackup: { [unowned self] in chooseFolder(tr("Choose a Backup"), $0) },
             choosePlace: { [unowned self] in chooseNew(tr("Choose a New Folder"), $0, $1) },
-            open: { [unowned self] in go(to: $0) })
-        let onEnd = { [unowned self] in if !model.isCopying { restoring = nil } }
+            open: { [unowned self] in
+                restoring = nil
+                go(to: $0)
+            })
+        let onEnd = { [unowned self] in
+            guard restoring === model, !model.isCopying else { return }
+            restoring = nil
+            if case .restored = model.step, ready == nil, model.target == place.home { appModel.load() }
+        }
         if let ready {
             ready.sheets.showRestore(model, ways, onEnd: onEnd)
         } else {

@@ -24,7 +24,8 @@ final class SetupPage {
 
     /// - Parameters:
     ///   - onFinish: Called when there is a vault.
-    ///   - onLeave: Called when the user does something else, before anything was made; nil where there is nothing else.
+    ///   - onLeave: Called when the user does something else, before anything was made; nil where there is nothing
+    ///     else to do.
     init(
         _ model: SetupModel, _ window: Window, onFinish: @escaping () -> Void, onLeave: (() -> Void)? = nil
     ) {

@@ -3,8 +3,8 @@ import GtkKit
 import Holdfast
 import HoldfastUI
 
-/// What is shown where no vault is: while one is opened, why there is none, and a button for each thing that can be done
-/// about that.
+/// What is shown where no vault is: that one is being opened, or why there is none, with a button for each thing that
+/// can be done about that.
 final class StopPage {
     let root: Widget
     private let spinner: Widget, scrolled: Widget, page: StatusPage, problem: Label, restoring: Widget
@@ -15,6 +15,9 @@ final class StopPage {
     private var stop: StopModel?
     /// What is told of a stop, or of an end.
     private var shown: (title: String, detail: String) = ("", "")
+    /// Whether the same is being tried once more: then it is said that nothing has changed.
+    private var isRetrying = false
+    private var note = ""
     private var onConfirm: () -> Void = {}
     private var onEnd: () -> Void = {}
 
@@ -65,6 +68,9 @@ final class StopPage {
     /// Why there is no vault, and what can be done.
     func show(_ model: StopModel) {
         stop = model
+        let isSame = StopText.title(model) == shown.title
+        note = isRetrying && isSame ? tr("Nothing has changed.") : ""
+        isRetrying = false
         show(StopText.title(model), StopText.detail(model))
         bind(model, { [unowned model] in Facts(model) }) { [weak self] facts in self?.show(facts) }
     }
@@ -115,7 +121,7 @@ final class StopPage {
     }
 
     private func show(_ facts: Facts) {
-        say(facts.problem.map(ProblemText.of) ?? "")
+        say(facts.problem.map(ProblemText.of) ?? note)
         for button in buttons { button.isSensitive = !facts.isBusy }
     }
 
@@ -126,13 +132,13 @@ final class StopPage {
         page.detail = shown.detail
         confirm.isVisible = false
         back.isVisible = false
-        say("")
+        say(note)
         for (remedy, button) in remedies { button.isVisible = stop?.remedies.contains(remedy) ?? false }
         for (beginning, button) in beginnings { button.isVisible = stop?.beginnings.contains(beginning) ?? false }
         restore.isVisible = true
         open.isVisible = true
         usual.isVisible = vaults.hasDefault
-        setIcon("dialog-warning-symbolic")
+        setIcon(stop?.beginnings.isEmpty == false ? "dialog-password-symbolic" : "dialog-warning-symbolic")
         (buttons.first { $0.isVisible && $0.isSensitive })?.focus()
     }
 
@@ -140,37 +146,46 @@ final class StopPage {
 
     private func choose(_ remedy: StopModel.Remedy) {
         guard let stop else { return }
-        guard remedy == .startOver else {
-            Task { await stop.perform(remedy) }
-            return
-        }
+        isRetrying = remedy == .tryAgain
+        guard remedy == .startOver else { return run { await stop.perform(remedy) } }
         ask(
             tr("Begin a New Vault?"),
             tr("The folder of the old vault is put aside under another name. Nothing is deleted."), tr("Begin Anew")
-        ) {
-            Task { await stop.perform(.startOver) }
+        ) { [unowned self] in
+            run { await stop.perform(.startOver) }
         }
     }
 
     private func choose(_ beginning: StopModel.Beginning) {
         guard let stop else { return }
-        guard beginning == .file else {
-            Task { await stop.begin(beginning) }
-            return
-        }
+        guard beginning == .file else { return run { await stop.begin(beginning) } }
         ask(
             tr("Go On Without Protection?"),
             tr(
                 "The key of the vault is then in a file beside it. Anyone who can read the files, such as a thief of this disk or a program of yours, can open the vault. You can set a passcode later, in the settings."
             ), tr("Go On Without Protection")
-        ) {
-            Task { await stop.begin(.file) }
+        ) { [unowned self] in
+            run { await stop.begin(.file) }
+        }
+    }
+
+    /// From the click on there is nothing else to be clicked, until it is done.
+    private func run(_ action: @escaping () async -> Void) {
+        let before = stop
+        note = ""
+        for button in buttons { button.isSensitive = false }
+        Task {
+            await action()
+            if let before, stop === before { show(Facts(before)) }
         }
     }
 
     /// A question in the place of the reason; it is answered in words, or left.
     private func ask(_ title: String, _ detail: String, _ answer: String, _ onConfirm: @escaping () -> Void) {
         self.onConfirm = onConfirm
+        setIcon("dialog-warning-symbolic")
+        note = ""
+        say("")
         page.title = title
         page.detail = detail
         for button in buttons { button.isVisible = false }

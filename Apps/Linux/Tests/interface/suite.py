@@ -2132,7 +2132,7 @@ def asking():
 
 def beginning():
     before = set_aside()
-    beginnings.play(PROGRAM, SCRATCH, PASSCODE, choose, check)
+    beginnings.play(PROGRAM, SCRATCH, PASSCODE, choose, check, state)
     resume(before)
 
 
