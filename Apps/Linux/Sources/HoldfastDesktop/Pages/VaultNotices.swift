@@ -1,3 +1,4 @@
+import CAdw
 import GtkKit
 import HoldfastUI
 
@@ -27,6 +28,16 @@ final class VaultNotices {
         bind(self, { models.backup.isDue ? models.backup.lastBackup : nil }) { [unowned self] last in
             backup.isVisible = last != nil
             backupText.text = last.map { tr("Last backup: %s", Format.time(milliseconds: $0)) } ?? ""
+        }
+    }
+
+    /// Where there is no room beside a text, its buttons stand below it.
+    var isNarrow = false {
+        didSet {
+            for strip in [advice, backup] {
+                gtk_orientable_set_orientation(
+                    strip.opaque, isNarrow ? GTK_ORIENTATION_VERTICAL : GTK_ORIENTATION_HORIZONTAL)
+            }
         }
     }
 

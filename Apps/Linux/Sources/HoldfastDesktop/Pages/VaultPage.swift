@@ -123,6 +123,7 @@ final class VaultPage {
     var layout: WindowLayout? {
         didSet {
             guard layout != oldValue, let layout else { return }
+            notices.isNarrow = !layout.hasWideHeader
             flap.isFolded = !layout.hasSidebar
             flap.isRevealed = layout.hasSidebar
             showPanes()
