@@ -281,10 +281,22 @@ class App:
         after = ["key", "--delay", "0", *keys] if keys else []
         subprocess.run(["xdotool", "mousemove", *place, "click", "1", *after], check=True)
 
-    def scroll_up(self):
-        """Turns the wheel over the middle of the window."""
+    def bring_into_view(self, find):
+        """Turns the wheel over the middle of the window until what `find` gives is between the header and the edge."""
+        def is_there():
+            _, top, _, height = find().extents()
+            if top <= 60:
+                self.turn_wheel("4")
+            elif top + height >= self.find(role="frame").extents()[3]:
+                self.turn_wheel("5")
+            else:
+                return True
+
+        until(is_there, "it is in view")
+
+    def turn_wheel(self, button):
         place = ["--window", self.window(), "390", "340"]
-        subprocess.run(["xdotool", "mousemove", *place, "click", "--repeat", "10", "--delay", "5", "4"], check=True)
+        subprocess.run(["xdotool", "mousemove", *place, "click", "--repeat", "3", "--delay", "5", button], check=True)
 
     def pixels(self):
         """How light the pixel at a place in the window is, 0 to 255."""
