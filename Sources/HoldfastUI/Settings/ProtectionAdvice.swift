@@ -2,7 +2,7 @@ internal import Holdfast
 internal import Observation
 internal import SystemCalls
 
-/// Something that a vault lacks. It is told until it is there, or until its user wants to hear no more of it for a while.
+/// Something that a vault lacks. It is told until it is there, or until its user sends it away for a while.
 package enum ProtectionAdvice: String, Sendable, Hashable, CaseIterable {
     /// Nobody is asked before the vault opens.
     case passcode = "passcode"
