@@ -365,7 +365,7 @@ public final class ReadyModels {
         self.identity = identity(lock)
         doctor = DoctorModel(home: app.vault.home.path)
         health = HealthModel(lock)
-        advice = AdviceModel(lock, protection, settings, preferences, vault)
+        advice = AdviceModel(lock, protection, settings, preferences, vault, backup)
         preferences.onChange = { [weak self, weak vault, lock = app.lock] values in
             vault?.order = values.order
             let given: LockTriggers
@@ -390,8 +390,7 @@ public final class ReadyModels {
         }
         lock.onLock {
             [
-                weak vault, weak settings, weak protection, weak selfDestruct, weak log, weak doctor, weak health,
-                weak advice
+                weak vault, weak settings, weak protection, weak selfDestruct, weak log, weak doctor, weak health
             ] in
             vault?.drop()
             settings?.drop()
@@ -400,7 +399,6 @@ public final class ReadyModels {
             log?.drop()
             doctor?.drop()
             health?.drop()
-            advice?.drop()
         }
     }
 
@@ -412,7 +410,6 @@ public final class ReadyModels {
         await selfDestruct.load()
         await vault.load()
         await identity.load()
-        await advice.load()
         await backup.load()
     }
 }

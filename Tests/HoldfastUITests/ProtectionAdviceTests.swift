@@ -30,10 +30,10 @@ import Testing
         let models = try await device.models()
         let time = Mutex<Int64>(1_800_000_000)
         let advice = AdviceModel(
-            models.lock, models.protection, models.settings, models.preferences, models.vault
+            models.lock, models.protection, models.settings, models.preferences, models.vault, models.backup
         ) { time.withLock { $0 } }
-        await advice.load()
-        #expect(advice.shown == .passcode && advice.hasBackup == false)
+        await models.backup.load()
+        #expect(advice.shown == .passcode && advice.facts?.hasBackup == false)
         await advice.dismiss(.passcode)
         #expect(advice.shown == .phrase)
         await advice.dismiss(.phrase)
@@ -54,23 +54,23 @@ import Testing
         #expect(await models.vault.put(try secret("a value"), at: .init(collection: "default", name: "name")) == nil)
         #expect(advice.shown == .backup)
         _ = try models.lock.app.vault.backup(to: device.path + "-copy")
-        await advice.load()
-        #expect(advice.hasBackup == true && advice.shown == nil)
+        await models.backup.load()
+        #expect(advice.facts?.hasBackup == true && advice.shown == nil)
 
         let cold = try await device.models()
         await cold.lock.unlock(.passcode, try secret("right"))
         await cold.load()
         #expect(cold.preferences.values.silenced.keys.sorted { $0.rawValue < $1.rawValue } == [.passcode, .phrase])
-        #expect(cold.advice.hasBackup == true)
+        #expect(cold.advice.facts?.hasBackup == true)
     }
 
     @Test func `the lock drops what was read, and nothing is told while it is shut`() async throws {
         let scratch = try Scratch()
         let models = try await scratch.open()
-        #expect(models.advice.hasBackup == false && models.advice.facts?.asks == .secret)
+        #expect(models.advice.facts?.hasBackup == false && models.advice.facts?.asks == .secret)
         models.lock.panic()
-        #expect(models.advice.hasBackup == nil && models.advice.shown == nil)
-        await models.advice.load()
-        #expect(models.advice.hasBackup == nil)
+        #expect(models.advice.facts?.hasBackup == nil && models.advice.shown == nil)
+        await models.backup.load()
+        #expect(models.advice.facts?.hasBackup == nil)
     }
 }

@@ -26,6 +26,8 @@ package final class BackupModel {
     package private(set) var step = Step.none
     /// When the last backup was made, in milliseconds since 1970; nil where the log knows of none.
     package private(set) var lastBackup: Int64?
+    /// Whether that was read.
+    package private(set) var isKnown = false
     /// Whether it is time for another one (``VaultCore/BackupRule``); never before that was read.
     package private(set) var isDue = false
 
@@ -47,6 +49,7 @@ package final class BackupModel {
         let result = await BackupModel.last(of: lock.app.vault)
         guard mine == loads, !lock.isLocked, case .success(let last) = result else { return }
         lastBackup = last
+        isKnown = true
         isDue = BackupRule.isDue(last: last, at: Int64(time(nil)) * 1000)
     }
 
@@ -94,6 +97,7 @@ package final class BackupModel {
         end()
         loads += 1
         lastBackup = nil
+        isKnown = false
         isDue = false
     }
 

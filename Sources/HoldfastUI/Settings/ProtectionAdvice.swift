@@ -32,25 +32,22 @@ package enum ProtectionAdvice: String, Sendable, Hashable, CaseIterable {
 /// for ``dismiss(_:)``.
 @MainActor @Observable
 package final class AdviceModel {
-    /// Whether a backup was made; nil until that was read.
-    package private(set) var hasBackup: Bool?
-
     @ObservationIgnored private let lock: LockModel
     @ObservationIgnored private let protection: ProtectionModel
     @ObservationIgnored private let settings: SecuritySettingsModel
     @ObservationIgnored private let preferences: PreferencesModel
     @ObservationIgnored private let vault: VaultModel
+    @ObservationIgnored private let backup: BackupModel
     @ObservationIgnored private let now: @Sendable () -> Int64
-    @ObservationIgnored private var loads = 0
 
     /// - Parameter now: Seconds since 1970.
     init(
         _ lock: LockModel, _ protection: ProtectionModel, _ settings: SecuritySettingsModel,
-        _ preferences: PreferencesModel, _ vault: VaultModel,
+        _ preferences: PreferencesModel, _ vault: VaultModel, _ backup: BackupModel,
         now: @escaping @Sendable () -> Int64 = { WallClock.milliseconds / 1000 }
     ) {
         (self.lock, self.protection, self.settings) = (lock, protection, settings)
-        (self.preferences, self.vault, self.now) = (preferences, vault, now)
+        (self.preferences, self.vault, self.backup, self.now) = (preferences, vault, backup, now)
     }
 
     /// How the vault is protected; nil until that was read.
@@ -60,7 +57,7 @@ package final class AdviceModel {
         facts.isUnderChip = settings.isUnderChip
         facts.countsGuesses = settings.passcodeAssurance == .hardwareLimited
         facts.isLockOn = settings.policy?.isLockEnabled ?? false
-        facts.hasBackup = hasBackup
+        facts.hasBackup = backup.isKnown ? backup.lastBackup != nil : nil
         return facts
     }
 
@@ -78,29 +75,5 @@ package final class AdviceModel {
     package func dismiss(_ advice: ProtectionAdvice) async {
         let end = now() + ProtectionAdvice.silence
         await preferences.change { $0.silenced[advice] = end }
-    }
-
-    /// Reads whether there is a backup; whoever made one calls it again.
-    package func load() async {
-        // One that was made stays made.
-        guard hasBackup != true else { return }
-        loads += 1
-        let mine = loads
-        let found = await AdviceModel.hasBackup(lock.app.vault)
-        guard mine == loads, !lock.isLocked, let found else { return }
-        hasBackup = found
-    }
-
-    /// The lock fell.
-    func drop() {
-        loads += 1
-        hasBackup = nil
-    }
-
-    /// Only the log knows, whoever made it.
-    @concurrent
-    private nonisolated static func hasBackup(_ vault: Vault) async -> Bool? {
-        guard let report = try? vault.securityLog() else { return nil }
-        return report.entries.contains { if case .unproven(.backedUp, _) = $0.event { true } else { false } }
     }
 }
