@@ -1607,16 +1607,18 @@ def owner():
         print(f"\n==== THE APP'S FINGERPRINTS, ACCOUNTS AND CHIP ARE NOT TESTED: {why} ====\n", flush=True)
         return
     before = set_aside()
-    machine, chip = Machine(SCRATCH / "machine", "account password"), Chip(SCRATCH / "chip")
+    machine, chips = Machine(SCRATCH / "machine", "account password"), []
+    environment = {"HOLDFAST_TPM": f"swtpm:path={SCRATCH}/chip/tpm.sock"}
     sensor = Sensor(SCRATCH / "sensor")
     try:
         sensor.enroll("anna", "right-index-finger")
         owner_life(sensor, lambda **more: App(
-            PROGRAM, SCRATCH / "owned", chip.environment | more, prefix=machine.prefix
-        ))
+            PROGRAM, SCRATCH / "owned", environment | more, prefix=machine.prefix
+        ), lambda: chips.append(Chip(SCRATCH / "chip")))
     finally:
         sensor.end()
-        chip.end()
+        for chip in chips:
+            chip.end()
     if before:
         state["app"] = app = App(PROGRAM, SCRATCH / "home")
         app.focus()
@@ -1643,9 +1645,13 @@ def wrong_fingers(app, sensor, said):
     until(refused, said)
 
 
-def owner_life(sensor, start):
+def owner_life(sensor, start, put_in_chip):
     app = state["app"] = start()
     app.focus()
+    # With a chip from the start there would be a vault at once, and no assistant.
+    app.press("Choose a Passcode…")
+    app.find("Create a Vault")
+    put_in_chip()
     # The assistant offers what is there, and a finger that is not the owner's gets nothing.
     app.press("Create a Vault")
     app.type("Passcode", PASSCODE)
