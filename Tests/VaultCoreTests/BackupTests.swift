@@ -38,6 +38,41 @@ import VaultStorage
         try again.unlock(phrase: phrase.phrase)
     }
 
+    @Test func `a backup that is stopped at any place leaves nothing, and an earlier one stays as it was`() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        for number in 0..<2 { try vault.stream(pattern(Vault.largestInlineValue + number), "file \(number)") }
+        let folder = try ScratchFolder("backup")
+        let path = folder["copy"]
+        func stop(after calls: Int) throws {
+            var count = 0
+            _ = try vault.backup(to: path, updating: true) { _, _ throws(VaultError) in
+                count += 1
+                if count > calls { throw VaultError(.diskFull, "stopped") }
+            }
+        }
+        func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder.path) }
+        for calls in 0..<4 {
+            #expect(errorCode { try stop(after: calls) } == .diskFull)
+            #expect(try names().isEmpty)
+        }
+        #expect(try vault.lastBackup() == nil)
+        try stop(after: .max)
+        let made = try #require(try vault.lastBackup())
+        try vault.stream(pattern(Vault.largestInlineValue + 2), "file 2")
+        for calls in 0..<4 {
+            #expect(errorCode { try stop(after: calls) } == .diskFull)
+            #expect(try names() == ["copy"])
+        }
+        #expect(try vault.lastBackup() == made)
+        let restored = try TestHome()
+        _ = try Vault.restore(from: path, to: restored.path)
+        let copy = try restored.open()
+        try copy.unlock("right")
+        #expect(errorCode { _ = try copy.readAll("file 2") } == .recordNotFound)
+        #expect(try copy.readAll("file 1") == pattern(Vault.largestInlineValue + 1))
+    }
+
     @Test func nothingIsOverwritten() throws {
         let home = try TestHome()
         let vault = try home.unlocked()

@@ -6,7 +6,7 @@ import HoldfastUI
 /// The backup: where it goes, how far it is, and what was made.
 final class BackupForm {
     let root: Widget, cancel: Button, confirm: Button
-    private let title: Label, text: Label, last: Label, bar: ProgressBar
+    private let title: Label, text: Label, last: Label, bar: ProgressBar, confirmPlace: Widget
     private var model: BackupModel?
     /// Whether it is on the screen; the model outlives that.
     private var isShown = false
@@ -17,6 +17,7 @@ final class BackupForm {
         root = ui.widget("backup")
         cancel = ui.widget("backup-cancel")
         confirm = ui.widget("backup-confirm")
+        confirmPlace = ui.widget("backup-confirm-place")
         title = ui.widget("backup-title")
         text = ui.widget("backup-text")
         last = ui.widget("backup-last")
@@ -53,8 +54,7 @@ final class BackupForm {
     }
 
     private func show(_ step: BackupModel.Step) {
-        for widget in [last, bar] as [Widget] { widget.isVisible = false }
-        confirm.isVisible = false
+        for widget in [last, bar, confirmPlace] as [Widget] { widget.isVisible = false }
         cancel.label = tr("Cancel")
         switch step {
         case .none:
@@ -78,7 +78,7 @@ final class BackupForm {
         case .failed(let problem):
             say(tr("No Backup Was Made"), BackupText.failure(problem))
             cancel.label = tr("Close")
-            offer(tr("Choose Another Folder…"))
+            offer(tr("Choose Another…"))
         }
     }
 
@@ -90,6 +90,6 @@ final class BackupForm {
 
     private func offer(_ label: String) {
         confirm.label = label
-        confirm.isVisible = true
+        confirmPlace.isVisible = true
     }
 }

@@ -8,7 +8,7 @@ final class ExportForm {
     let root: Widget, cancel: Button, format: ComboRow
     private let title: Label, text: Label, list: ListBox, bar: ProgressBar, problem: Label
     private let password: Editable, repeated: Editable, passcode: Editable
-    private let said: Label, answer: Editable, give: Button, confirm: Button
+    private let said: Label, answer: Editable, give: Button, confirm: Button, confirmPlace: Widget
     private var model: ExportModel?
     private var talk: OwnerTalk?
     private var ids: [VaultItem.ID]?
@@ -35,6 +35,7 @@ final class ExportForm {
         answer = ui.widget("export-answer")
         give = ui.widget("export-give")
         confirm = ui.widget("export-confirm")
+        confirmPlace = ui.widget("export-confirm-place")
         format.setChoices(ExportForm.formats.map { $0 == .plain ? tr("Plain text (JSON)") : tr("KeePass (encrypted)") })
         format.onChange { [unowned self] _ in if isShown { show(model?.step ?? .none) } }
         confirm.onClick { [unowned self] in advance() }
@@ -53,11 +54,15 @@ final class ExportForm {
         self.choose = choose
         self.ids = ids
         isShown = true
+        confirm.isVisible = true
         format.selected = 0
         if self.model == nil {
             self.model = model
             talk = OwnerTalk(model.dialog, said: said, answer: answer, confirm: give)
-            talk?.onQuestion = { [unowned self] isAsked in if isAsked { confirm.isVisible = false } }
+            talk?.onQuestion = { [unowned self] isAsked in
+                confirm.isVisible = !isAsked
+                confirmPlace.isVisible = true
+            }
             bind(self, { [weak model] in model?.step ?? .none }) { [unowned self] step in
                 guard isShown else { return }
                 show(step)
@@ -81,7 +86,7 @@ final class ExportForm {
     private var chosen: ExportModel.Format { ExportForm.formats[format.selected] }
 
     private func advance() {
-        guard let model, confirm.isVisible, confirm.isSensitive else { return }
+        guard let model, confirmPlace.isVisible, confirm.isVisible, confirm.isSensitive else { return }
         switch model.step {
         case .none, .refused: prove(model)
         case .proven: chooseFile()
@@ -126,7 +131,7 @@ final class ExportForm {
     }
 
     private func show(_ step: ExportModel.Step) {
-        for widget in [list, bar, problem, confirm] as [Widget] { widget.isVisible = false }
+        for widget in [list, bar, problem, confirmPlace] as [Widget] { widget.isVisible = false }
         list.isSensitive = true
         cancel.label = tr("Cancel")
         let isPlain = chosen == .plain
@@ -138,7 +143,7 @@ final class ExportForm {
             list.isSensitive = step != .proving
             for entry in [password, repeated] { entry.isVisible = !isPlain }
             passcode.isVisible = model?.takesPasscode ?? true
-            confirm.isVisible = true
+            confirmPlace.isVisible = true
             confirm.isSensitive = step != .proving
             confirm.setClass("destructive-action", isPlain)
             confirm.setClass("suggested-action", !isPlain)
@@ -146,7 +151,7 @@ final class ExportForm {
             if case .refused(let reason) = step { refuse(ProblemText.of(reason), passcode) }
         case .proven:
             say(heading, tr("Choose where the file goes."))
-            confirm.isVisible = true
+            confirmPlace.isVisible = true
             confirm.isSensitive = true
             confirm.label = tr("Choose a File…")
         case .writing(let done, let total):

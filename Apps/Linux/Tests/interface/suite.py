@@ -15,6 +15,7 @@ import traceback
 
 import asking as prompts
 import beginning as beginnings
+import keeping as keepings
 import listing as lists
 from driver import (
     ROOT, App, Atspi, Chip, Device, DragSource, Logind, Machine, Missing, Sensor, Server, clipboard, clipboard_targets, screen_saver,
@@ -2142,8 +2143,14 @@ def beginning():
     resume(before)
 
 
+def keeping():
+    before = set_aside()
+    keepings.play(PROGRAM, SCRATCH, PASSCODE, choose, pick, check)
+    resume(before)
+
+
 SCENARIOS = [
-    asking, beginning, first_run, vault, items, editing, listing, appearances, dropping, importing, pictures, files, locking, settings, log, doctor, verdict, identity, refusals, focus_loss, owner, pin, folder, renewal, ladder,
+    asking, beginning, first_run, vault, items, editing, listing, appearances, dropping, importing, keeping, pictures, files, locking, settings, log, doctor, verdict, identity, refusals, focus_loss, owner, pin, folder, renewal, ladder,
     narrow_and_restart,
 ]  # fmt: skip
 if os.environ.get("HOLDFAST_SOAK"):
