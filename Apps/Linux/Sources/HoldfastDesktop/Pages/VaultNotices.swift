@@ -27,7 +27,7 @@ final class VaultNotices {
         // A vault without any has an advice about that.
         bind(self, { models.backup.isDue ? models.backup.lastBackup : nil }) { [unowned self] last in
             backup.isVisible = last != nil
-            backupText.text = last.map { tr("Last backup: %s", Format.time(milliseconds: $0)) } ?? ""
+            backupText.text = last.map(BackupText.last) ?? ""
         }
     }
 
