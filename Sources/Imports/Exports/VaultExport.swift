@@ -10,7 +10,7 @@ package final class VaultExport {
     /// What an export calls after each entry: how many are read, of how many. What it throws ends the export.
     package typealias Progress = (_ done: Int, _ total: Int) throws -> Void
 
-    /// Bytes of values beyond 1 MiB that a database gets as attachments, all together: so much of one is imported again.
+    /// Bytes of values beyond 1 MiB that a database gets as attachments, together: so much of one is imported again.
     package static let largestAttachments = 48 << 20
 
     /// The values that are too large for the file.

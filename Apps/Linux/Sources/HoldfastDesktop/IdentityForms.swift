@@ -6,7 +6,9 @@ import HoldfastUI
 /// What an action of the identity needs: an address, a name, a container.
 final class FieldsForm {
     /// What can be asked for.
-    enum Field: String, CaseIterable { case server, identity, phrase, words, container, device, folder, tags, path, json }
+    enum Field: String, CaseIterable {
+        case server, identity, phrase, words, container, device, folder, tags, path, json
+    }
 
     /// What is asked for, and with which words.
     struct Question {

@@ -2,7 +2,7 @@ import CAdw
 import GtkKit
 import HoldfastUI
 
-/// A backup that becomes a vault: what is restored, where to, how far it is, and what came of it.
+/// A backup that becomes a vault: what is restored, where to, how far it is, and how it ended.
 final class RestoreForm {
     /// What the form has done elsewhere.
     struct Ways {
@@ -49,7 +49,7 @@ final class RestoreForm {
         init(_ model: RestoreModel) { (step, source, target) = (model.step, model.source, model.target) }
     }
 
-    /// Begins, or goes on with what was begun.
+    /// Begins, or continues what was begun.
     func prepare(_ model: RestoreModel, _ ways: Ways) {
         (self.model, self.ways) = (model, ways)
         bind(model, { [unowned model] in Shown(model) }) { [weak self, weak model] shown in

@@ -141,7 +141,7 @@ final class VaultPage {
     /// One step back, if its user agrees to lose what was typed.
     func goBack() { detail?.goBack { [unowned self] in closeDetail() } }
 
-    /// Goes on if its user agrees to lose what was typed.
+    /// Does something if the user agrees to lose what was typed.
     private func leaving(_ go: @escaping () -> Void) { if let detail { detail.leave(go) } else { go() } }
 
     func closeDetail() {
