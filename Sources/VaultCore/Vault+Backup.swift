@@ -24,9 +24,9 @@ extension Vault {
     ///   - updating: Whether the folder may have an earlier backup of this vault, which this one replaces when it is
     ///     whole: files that are there already, and still what was written, are not copied again.
     ///   - progress: Called with bytes copied and the bytes there are.
-    /// - Throws: `exists` when the folder is not empty, or its backup is another vault's or was changed; `busy` while
-    ///   another process updates it; `damaged`, `diskFull`, `readOnly`, `notRecoverable`. A failed backup is removed,
-    ///   and an earlier one stays.
+    /// - Throws: `exists` when the folder is not empty or is inside of a vault, or its backup is another vault's, was
+    ///   changed or has something else in it; `busy` while another process updates it; `damaged`, `diskFull`,
+    ///   `readOnly`, `notRecoverable`. A failed backup is removed, and an earlier one stays.
     public func backup(
         to path: String, updating: Bool = false, progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
     ) throws(VaultError) -> CopyReport {
@@ -46,8 +46,17 @@ extension Vault {
                 "a copy of this vault would open nowhere: it has neither a passcode nor a recovery phrase; nothing was written"
             )
         }
-        if updating, let report = try update(BackupPlace(path), progress: watch) { return report }
-        return try backup(into: path, reusing: nil, progress: watch)
+        // A copy beside the original is lost with it, and destroyed with it.
+        try BackupPlace.requireNoVault(above: path)
+        let report: CopyReport
+        if updating, let updated = try update(BackupPlace(path), progress: watch) {
+            report = updated
+        } else {
+            report = try backup(into: path, reusing: nil, progress: watch)
+        }
+        // Now it is there, whatever happens.
+        log.append(.backedUp)
+        return report
     }
 
     /// Writes a whole backup; what an earlier one has of it gets another name there in place of a copy.
@@ -58,7 +67,6 @@ extension Vault {
         do throws(VaultError) {
             let report = try copy(to: creation.home, reusing: earlier, progress: progress)
             try creation.finish()
-            log.append(.backedUp)
             return report
         } catch {
             creation.abandon()
@@ -166,6 +174,8 @@ extension Vault {
         guard let manifest = try BackupManifest.read(in: backup) else {
             throw VaultError(.noBackup, "there is no backup at \(source)")
         }
+        // The next backup would replace one that is inside of a backup.
+        try BackupPlace.requireNoVault(above: path)
         let creation = try VaultCreation(at: path)
         do throws(VaultError) {
             try fill(creation.home, from: backup, manifest, progress)

@@ -1,5 +1,6 @@
 internal import SystemCalls
 package import VaultFormat
+internal import VaultHeader
 package import VaultStorage
 
 /// The folder of a backup, and the two beside it that an update uses.
@@ -49,7 +50,31 @@ package struct BackupPlace {
                 try earlier.remove()
             } else if left == old {
                 try EarlierBackup.finishRemoval(at: left)
+                guard !BackupPlace.exists(left) else {
+                    throw VaultError(.exists, "\(left) is in the way; move it away. Nothing was changed")
+                }
             }
+        }
+    }
+
+    /// - Throws: `exists` for a place inside of a vault or a backup, with which it would be destroyed or replaced.
+    package static func requireNoVault(above path: String) throws(VaultError) {
+        var inner = stat()
+        var place = Paths.parent(of: withoutSlash(path))
+        // What is not there yet will be where its parent is.
+        while unsafe stat(place, &inner) != 0 {
+            let parent = Paths.parent(of: withoutSlash(place))
+            guard parent != place else { return }
+            place = parent
+        }
+        for _ in 0..<256 {
+            if let home = try? HomeDirectory(path: place, takesLinked: true), (try? HeaderFile.read(in: home)) != nil {
+                throw VaultError(
+                    .exists, "\(path) is inside of a vault or a backup; choose a folder elsewhere. Nothing was changed")
+            }
+            let (last, device) = (inner.st_ino, inner.st_dev)
+            place += "/.."
+            guard unsafe stat(place, &inner) == 0, inner.st_ino != last || inner.st_dev != device else { return }
         }
     }
 
@@ -65,7 +90,11 @@ package struct BackupPlace {
 
     /// The new backup takes the place of the earlier one, which goes.
     package func swap(_ earlier: EarlierBackup) throws(VaultError) {
-        try rename(path, old)
+        do throws(VaultError) { try rename(path, old) } catch {
+            // The earlier one is what there is; the next one begins anew.
+            if let next = try? EarlierBackup(at: new, of: earlier.vault) { try? next.remove() }
+            throw error
+        }
         try rename(new, path)
         try VaultCreation.synchronizeParent(of: path)
         try earlier.remove(as: old)

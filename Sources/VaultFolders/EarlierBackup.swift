@@ -10,6 +10,8 @@ package struct EarlierBackup {
     private let home: HomeDirectory
     private let lock: FileLock
     private let manifest: BackupManifest
+    /// Whose it is.
+    var vault: VaultID { manifest.vault }
     private let files: [String: BackupManifest.Entry]
 
     /// Nil where no backup is.
@@ -29,7 +31,8 @@ package struct EarlierBackup {
         files = Dictionary(manifest.entries.filter(EarlierBackup.isFile).map { ($0.path, $0) }) { first, _ in first }
     }
 
-    /// - Throws: `exists` for a backup that was changed since, as by opening it: it may have what nothing else has.
+    /// - Throws: `exists` for a backup that was changed since, as by opening it, and for one with something else in its
+    ///   folder: it may have what nothing else has.
     package func requireUnchanged() throws(VaultError) {
         try requireSame(manifest.entries.filter { !EarlierBackup.isFile($0) })
     }
@@ -38,6 +41,11 @@ package struct EarlierBackup {
     func requireWhole() throws(VaultError) { try requireSame(manifest.entries) }
 
     private func requireSame(_ entries: [BackupManifest.Entry]) throws(VaultError) {
+        if let stranger = VaultCreation.stranger(in: home, beside: [HeaderFile.name]) {
+            let name = stranger.utf8.allSatisfy { (0x20..<0x7F).contains($0) } ? stranger : "with an unusual name"
+            throw VaultError(
+                .exists, "\(path) has something that is not of the backup (\(name)); move it away. Nothing was changed")
+        }
         for entry in entries {
             guard (try? FileCopy.digest(entry.path, in: home)) != entry else { continue }
             throw VaultError(

@@ -126,7 +126,16 @@ package struct VaultCreation: ~Copyable {
     /// Whether nothing lies there but what a creation leaves that was cut short.
     package static func isUnfinished(_ home: HomeDirectory) -> Bool {
         guard let names = try? names(in: home) else { return false }
-        return names.contains(marker) && ownNames.isSuperset(of: names)
+        return names.contains(marker) && stranger(in: home, beside: []) == nil
+    }
+
+    /// Something in a folder that no vault and no backup puts there: its owner's.
+    /// - Parameter known: What may be there too.
+    static func stranger(in home: HomeDirectory, beside known: [String]) -> String? {
+        let names = (try? names(in: home)) ?? []
+        if let found = names.first(where: { !ownNames.contains($0) && !known.contains($0) }) { return found }
+        let files = (try? home.names(in: FileStore.folder)) ?? []
+        return files.first { !FileStore.isOwn($0) }.map(FileStore.path)
     }
 
     /// Undoes everything after a failure. Where the header could not be taken back the folder stays a vault.
@@ -138,7 +147,10 @@ package struct VaultCreation: ~Copyable {
     }
 
     static func removeContents(of home: HomeDirectory) {
-        for name in (try? home.names(in: FileStore.folder)) ?? [] { home.remove(FileStore.path(name)) }
+        // What somebody else has put there is not ours to remove.
+        for name in (try? home.names(in: FileStore.folder)) ?? [] where FileStore.isOwn(name) {
+            home.remove(FileStore.path(name))
+        }
         unsafe unlinkat(home.descriptor, FileStore.folder, AT_REMOVEDIR)
         for name in VaultCreation.ownNames where name != VaultCreation.marker { home.remove(name) }
     }

@@ -13,6 +13,8 @@ import VaultStorage
 /// A vault with the passcode `right`, a software TPM, and a process that puts the one under the other.
 final class HardwareHome: Sendable {
     let chip: SoftwareTPM
+    /// For what lies beside the vault, as its copies do.
+    let root: String
     let folder: String
     let phrase: String
 
@@ -21,7 +23,8 @@ final class HardwareHome: Sendable {
 
     init() throws {
         chip = try SoftwareTPM()
-        folder = NSTemporaryDirectory() + "holdfast-hardware-\(UUID().uuidString.prefix(8))"
+        root = NSTemporaryDirectory() + "holdfast-hardware-\(UUID().uuidString.prefix(8))"
+        folder = root + "/home"
         let passcode = try secret("right")
         let phrase = try Vault.create(at: folder, passcode: passcode, settings: .costsForTests())
         self.phrase = phrase.withText { text in
@@ -29,7 +32,7 @@ final class HardwareHome: Sendable {
         }
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: folder) }
+    deinit { try? FileManager.default.removeItem(atPath: root) }
 
     /// - Parameter location: Where the chip is reached; nil for the chip itself.
     func vault(_ location: String? = nil) throws -> Vault {

@@ -260,8 +260,8 @@ struct PlantedKeyTests {
     private func backup() throws -> Vault {
         try home.enroll()
         try home.enrollPIN()
-        _ = try home.vault().backup(to: home.folder + "/backup")
-        return try Vault(at: home.folder + "/backup", settings: home.vault().settings)
+        _ = try home.vault().backup(to: home.root + "/backup")
+        return try Vault(at: home.root + "/backup", settings: home.vault().settings)
     }
 
     @Test func aBackupBecomesAVaultOfItsOwn() throws {
@@ -288,8 +288,8 @@ struct PlantedKeyTests {
 
     /// A file tier's backup names nothing in hardware: nobody is asked anything.
     @Test func aPlainBackupIsChangedWithoutAWord() throws {
-        _ = try home.vault().backup(to: home.folder + "/backup")
-        let copy = try Vault(at: home.folder + "/backup", settings: home.vault().settings)
+        _ = try home.vault().backup(to: home.root + "/backup")
+        let copy = try Vault(at: home.root + "/backup", settings: home.vault().settings)
         #expect(!copy.leavesHardware)
         try make("passcode", copy)
         try copy.unlock(passcode: secret(Array("new".utf8)), spending: copy.burnAttempt())

@@ -41,7 +41,7 @@ struct StrangeFolderTests {
         try #require(
             chip.tool("tpm2_nvwrite", "-C", "o", "-i", chip.folder + "/content", StrangeFolderTests.foreign).status == 0
         )
-        strange = victim.folder + "/strange"
+        strange = victim.root + "/strange"
         _ = try victim.vault().backup(to: strange)
         let bytes = Array(try Data(contentsOf: URL(fileURLWithPath: strange + "/header")))
         header = try Header(parsing: Array(bytes[..<Header.copySize])) { BLAKE3.hash($0).bytes }
@@ -120,7 +120,7 @@ struct StrangeFolderTests {
 
     /// A whole vault under the victim's id, whose passcode its maker tells: there the note is genuine.
     @Test func aVaultOfTheSameName() throws {
-        let other = victim.folder + "/other"
+        let other = victim.root + "/other"
         _ = try Vault.create(at: other, passcode: secret("told"), settings: .costsForTests())
         let home = try HomeDirectory(path: other)
         let vault = try Vault(at: other, settings: settings())
@@ -159,7 +159,7 @@ struct StrangeFolderTests {
         try own.changeSelfDestruct(
             to: true, passcode: secret("right"), spending: own.burnAttempt()
         ) {}
-        let copy = victim.folder + "/copy"
+        let copy = victim.root + "/copy"
         _ = try own.backup(to: copy)
         let vault = try Vault(at: copy, settings: settings())
         for _ in 0..<5 { _ = try? vault.countFailedBiometrics() }

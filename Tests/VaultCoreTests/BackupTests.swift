@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 import VaultCore
 import VaultFormat
+import VaultLog
 import VaultStorage
 
 @Suite struct BackupTests {
@@ -159,6 +160,61 @@ import VaultStorage
         for left in [own.path + ".holdfast-new", own.path + ".holdfast-old"] {
             #expect(!FileManager.default.fileExists(atPath: left))
         }
+    }
+
+    @Test(arguments: ["files/photo", "letter", "files/.parting", "more/letter"])
+    func `what somebody has put into a backup is never removed or moved`(name: String) throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        let backup = try TestHome()
+        let place = backup.path
+        _ = try vault.backup(to: place, updating: true)
+        let file = URL(fileURLWithPath: place + "/" + name)
+        try FileManager.default.createDirectory(
+            at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data("mine".utf8).write(to: file)
+        #expect(errorCode { _ = try vault.backup(to: place, updating: true) } == .exists, "\(name)")
+        #expect(try Data(contentsOf: file) == Data("mine".utf8))
+        #expect(!FileManager.default.fileExists(atPath: place + ".holdfast-new"), "nothing is left beside it")
+        try FileManager.default.removeItem(at: file)
+        if name.hasPrefix("more") { try FileManager.default.removeItem(atPath: place + "/more") }
+        _ = try vault.backup(to: place, updating: true)
+        // Nor where an update begins with what an earlier one left.
+        try FileManager.default.createDirectory(atPath: place + ".holdfast-old", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: place + ".holdfast-old") }
+        try Data("mine".utf8).write(to: URL(fileURLWithPath: place + ".holdfast-old/mine"))
+        let count = try vault.securityLog().entries.count
+        #expect(errorCode { _ = try vault.backup(to: place, updating: true) } == .exists)
+        #expect(try vault.securityLog().entries.count == count, "a backup that was not made is not in the log")
+        #expect(!FileManager.default.fileExists(atPath: place + ".holdfast-new"))
+    }
+
+    @Test func `no backup lies in its vault, and no vault in its backup`() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        let backup = try TestHome()
+        let place = backup.path
+        for inside in ["", "/", "/sub", "/files/x", "/a/b/../c", "/."] {
+            #expect(errorCode { _ = try vault.backup(to: home.path + inside, updating: true) } == .exists, "\(inside)")
+            #expect(errorCode { _ = try vault.backup(to: home.path + inside) } == .exists, "\(inside)")
+        }
+        _ = try vault.backup(to: place)
+        #expect(errorCode { _ = try Vault.restore(from: place, to: place + "/home") } == .exists)
+        #expect(!FileManager.default.fileExists(atPath: place + "/home"))
+        #expect(!FileManager.default.fileExists(atPath: home.path + "/sub"))
+    }
+
+    @Test func `a mark that was laid makes nobody's files go away`() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        let backup = try TestHome()
+        let place = backup.path
+        try FileManager.default.createDirectory(atPath: place + "/files", withIntermediateDirectories: true)
+        for name in ["/files/photo", "/.creating"] {
+            try Data("mine".utf8).write(to: URL(fileURLWithPath: place + name))
+        }
+        #expect(errorCode { _ = try vault.backup(to: place) } == .exists)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: place + "/files/photo")) == Data("mine".utf8))
     }
 
     @Test func `an update that was interrupted anywhere is ended or begun anew by the next one`() throws {

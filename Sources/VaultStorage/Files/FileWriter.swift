@@ -11,6 +11,9 @@ package enum FileStore {
     /// Whether a name is one that a record can have; anything else in the folder is not ours or not finished.
     package static func isName(_ name: String) -> Bool { Hexadecimal.decode(name)?.count == 16 }
 
+    /// Whether a name is one that writing a record gives, if only for a while.
+    package static func isOwn(_ name: String) -> Bool { isName(name) || name.hasPrefix(partPrefix) }
+
     package static func path(_ name: String) -> String { "\(folder)/\(name)" }
 
     /// Removes files that no record names any more. While a backup copies the folder they stay, and `verify` finds
