@@ -19,6 +19,8 @@ package enum BreachListError: Error, Sendable, Hashable {
     case notSorted(at: UInt64?)
     /// A file of a folder has more bytes than any range.
     case largeRange
+    /// A folder has no file for any of the ranges that were looked for: it is another folder.
+    case noRanges
     /// The file ended before its end: somebody writes it.
     case changed
     /// There is no locked memory for what is read.
@@ -40,6 +42,8 @@ extension BreachListError: CustomStringConvertible {
             "the lines are not sorted by digest\(BreachListError.words(place)); use the list that is ordered by hash, "
                 + "or sort it"
         case .largeRange: "a file in the folder is larger than a range can be"
+        case .noRanges:
+            "the folder has no file for the range of any password (such as 21BD1 or 21BD1.txt); name the folder of the list"
         case .changed: "the file became shorter while it was read"
         case .memory(let error): "\(error)"
         }

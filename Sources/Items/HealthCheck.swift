@@ -138,6 +138,7 @@ package final class HealthCheck: KeyHolder {
                 case .noRange: counts.withoutRange += 1
                 }
             }
+            guard wanted.isEmpty || counts.withoutRange < wanted.count else { throw .list(.noRanges) }
             try HealthCheck.tell(progress, .lookingUp(done: wanted.count, total: wanted.count))
         }
         return HealthReport(findings, counts)
@@ -219,10 +220,12 @@ extension HealthCheck.State {
                     same.append([number])
                 }
             }
-            // By their first password, so that the order of random digests is not seen.
-            let shared = same.map { (members: $0.sorted(), entries: Set($0.map { passwords[$0].entry }).count) }
-                .filter { $0.entries > 1 }.sorted { $0.members[0] < $1.members[0] }
-            for (group, (members, entries)) in shared.enumerated() {
+            // By their first entry, so that neither the order of random digests is seen nor that of reading.
+            let shared = same.map { (members: $0.sorted(), entries: Set($0.map { passwords[$0].entry })) }
+                .filter { $0.entries.count > 1 }
+                .map { (members: $0.members, entries: $0.entries.count, first: $0.entries.map(\.text).min() ?? "") }
+                .sorted { ($0.first, $0.members[0]) < ($1.first, $1.members[0]) }
+            for (group, (members, entries, _)) in shared.enumerated() {
                 for member in members { groups[member] = (group, entries) }
             }
         }

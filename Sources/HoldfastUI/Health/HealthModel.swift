@@ -157,7 +157,7 @@ extension HealthModel {
         package let id: VaultItem.ID
         /// What is wrong with its password.
         package let reason: HealthReport.Reason
-        /// Names of the others that have the same password.
+        /// Paths of the others that have the same password.
         package let others: [String]
     }
 
@@ -176,7 +176,7 @@ extension HealthModel {
                 finding in
                 var others: [String] = []
                 if case .reused(let group, _) = finding.reason {
-                    others = (shared[group] ?? []).filter { $0 != finding.entry }.prefix(Row.mostOthers).map(\.name)
+                    others = (shared[group] ?? []).filter { $0 != finding.entry }.prefix(Row.mostOthers).map(\.text)
                 }
                 return Row(
                     id: VaultItem.ID(collection: finding.entry.collection, name: finding.entry.name),
