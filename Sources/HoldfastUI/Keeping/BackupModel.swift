@@ -50,7 +50,7 @@ package final class BackupModel {
         guard mine == loads, !lock.isLocked, case .success(let last) = result else { return }
         lastBackup = last
         isKnown = true
-        isDue = BackupRule.isDue(last: last, at: Int64(time(nil)) * 1000)
+        isDue = BackupRule.isDue(last: last, at: WallClock.milliseconds)
     }
 
     /// Makes a backup, or brings the one that is there up to date; returns when it is made, or is not.

@@ -79,7 +79,7 @@ package final class RestoreModel {
     /// The backup that a folder is, or the newest one of several in it; nil where there is none.
     package nonisolated static func backup(in folder: String) -> String? {
         if isThere(folder + "/" + BackupManifest.fileName) { return folder }
-        return Vault.newestGeneration(in: folder, at: Int64(time(nil)))
+        return Vault.newestGeneration(in: folder, at: WallClock.milliseconds / 1000)
     }
 
     @concurrent
@@ -105,6 +105,8 @@ package final class RestoreModel {
 
     /// The first of `home`, `home-2`, `home-3` ... where nothing is, or an empty folder.
     private nonisolated static func free(near home: String) -> String {
+        var home = home
+        while home.utf8.count > 1, home.hasSuffix("/") { home.removeLast() }
         var (path, number) = (home, 1)
         while !isEmpty(path) {
             number += 1

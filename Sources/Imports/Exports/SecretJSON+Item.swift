@@ -76,14 +76,11 @@ extension SecretJSON {
         timestamp(milliseconds: milliseconds).map { "\"\($0)\"" } ?? "null"
     }
 
-    /// A time as RFC 3339 in UTC; nil when it is out of range.
+    /// A time as RFC 3339 in UTC; nil outside of the years 1 to 9999.
     package static func timestamp(milliseconds: Int64) -> String? {
-        var seconds = time_t(milliseconds / 1000 - (milliseconds % 1000 < 0 ? 1 : 0))
-        var fields = unsafe tm()
-        guard unsafe gmtime_r(&seconds, &fields) != nil else { return nil }
-        return unsafe withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { buffer in
-            let count = unsafe strftime(buffer.baseAddress!, buffer.count, "%Y-%m-%dT%H:%M:%SZ", &fields)
-            return count > 0 ? unsafe String(validatingCString: buffer.baseAddress!) : nil
-        }
+        guard let day = ForeignTime.day(milliseconds: milliseconds) else { return nil }
+        let inDay = (milliseconds % 86_400_000 + 86_400_000) % 86_400_000 / 1000
+        let parts = [inDay / 3600, inDay / 60 % 60, inDay % 60].map { $0 < 10 ? "0\($0)" : String($0) }
+        return "\(day)T\(parts.joined(separator: ":"))Z"
     }
 }
