@@ -101,7 +101,11 @@ package final class ItemFieldsModel {
             fields = found.fields
         } catch {
             guard drops == mine else { return }
+            // What is being typed stays while the vault is open: its item may come back.
+            let (typed, read) = (editing, version)
+            if !vault.lock.isLocked { editing = nil }
             drop()
+            if !vault.lock.isLocked { (editing, version) = (typed, read) }
             if error.code != .tooLarge, error.code != .unconfirmed { problem = VaultProblem(error) }
         }
     }

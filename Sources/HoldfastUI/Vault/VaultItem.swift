@@ -9,6 +9,14 @@ package struct VaultItem: Sendable, Hashable, Identifiable {
         /// The name in it.
         package let name: String
 
+        /// Where something new of this title in this folder is: `work/servers` is a folder in another one, and without
+        /// one it is in the default collection.
+        package init(folder: String, title: String) {
+            let parts = folder.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            collection = folder.isEmpty ? Vault.defaultCollection : parts[0]
+            name = parts.count == 2 ? parts[1] + "/" + title : title
+        }
+
         /// A record's place.
         package init(collection: String, name: String) {
             self.collection = collection

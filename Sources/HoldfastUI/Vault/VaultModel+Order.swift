@@ -18,7 +18,9 @@ extension VaultModel {
     /// Stores what ``noteUse(of:)`` remembered. What cannot be stored is lost with the process: it is only an order.
     package func storeUses() async {
         storingUses.replace(with: nil)
-        guard !lock.isLocked else { return }
+        guard !lock.isLocked, knowsUses else { return }
+        // Names of what is gone are not kept.
+        uses.keep(Set(all.map(\.id)))
         await VaultModel.write(uses, to: vault)
     }
 

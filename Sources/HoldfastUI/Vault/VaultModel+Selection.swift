@@ -95,7 +95,10 @@ extension VaultModel {
         var batch = await VaultModel.run(vault, store, ids, body)
         if let error = batch.error { batch.result.problem = note(error) }
         for move in batch.result.moves { uses.rename(move.old, to: move.new) }
-        if !lock.isLocked { await load() }
+        if !lock.isLocked {
+            await load()
+            if batch.result.done.contains(where: { uses.times[$0] != nil }) { await storeUses() }
+        }
         return batch.result
     }
 

@@ -42,6 +42,7 @@ package final class VaultModel {
     @ObservationIgnored private var labels: [VaultItem.ID: ItemLabels] = [:]
     /// When items were opened last.
     @ObservationIgnored var uses = RecentUses()
+    @ObservationIgnored var knowsUses = false
     @ObservationIgnored let storingUses = OneTask()
     @ObservationIgnored private var loads = 0
     @ObservationIgnored private var searches = 0
@@ -60,14 +61,14 @@ package final class VaultModel {
     package func load() async {
         loads += 1
         let mine = loads
-        let result = await VaultModel.contents(of: vault, withUses: !isLoaded)
+        let result = await VaultModel.contents(of: vault, withUses: !knowsUses)
         // Dropped or read again meanwhile: what came is not to be shown.
         guard mine == loads, !lock.isLocked else { return }
         switch result {
         case .success(let contents):
             all = contents.items
             // Read once for each time that it is open.
-            if let stored = contents.uses { uses = stored }
+            if let stored = contents.uses { (uses, knowsUses) = (stored, true) }
             collections = contents.collections
             inbox = contents.inbox
             problem = nil
@@ -107,7 +108,7 @@ package final class VaultModel {
         all = []
         items = []
         storingUses.replace(with: nil)
-        uses = RecentUses()
+        (uses, knowsUses) = (RecentUses(), false)
         labels = [:]
         sections = []
         section = .all

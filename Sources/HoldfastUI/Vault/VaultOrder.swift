@@ -61,6 +61,9 @@ struct RecentUses: Sendable, Equatable {
         if let time = times.removeValue(forKey: id) { times[new] = time }
     }
 
+    /// Forgets all others.
+    mutating func keep(_ ids: Set<VaultItem.ID>) { times = times.filter { ids.contains($0.key) } }
+
     /// Lines of a time and a path.
     var text: String {
         times.sorted { $0.value > $1.value }.map { id, time in

@@ -44,3 +44,24 @@ extension Row {
         adw_action_row_set_subtitle(pointer(), "<a href=\"\(text)\">\(text)</a>")
     }
 }
+
+extension Editable {
+    /// The key that goes down from it.
+    package func onDown(_ action: @escaping () -> Void) {
+        let controller = gtk_event_controller_key_new()!
+        gtk_event_controller_set_propagation_phase(controller, GTK_PHASE_CAPTURE)
+        gtk_widget_add_controller(widget, controller)
+        Object(controller).onEmission("key-pressed") { arguments, count in
+            guard count > 1, g_value_get_uint(arguments + 1) == guint(GDK_KEY_Down) else { return false }
+            action()
+            return true
+        }
+    }
+
+    /// Gives it the keyboard behind what stands in it.
+    package func focusBehind() {
+        guard let text = gtk_editable_get_delegate(opaque) else { return focus() }
+        gtk_text_grab_focus_without_selecting(UnsafeMutablePointer(text))
+        gtk_editable_set_position(text, -1)
+    }
+}

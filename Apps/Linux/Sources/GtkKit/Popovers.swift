@@ -11,6 +11,7 @@ package final class MenuButton: Widget {
         let popover = Widget(gtk_popover_new()!)
         gtk_popover_set_child(popover.pointer(), content.widget)
         gtk_menu_button_set_popover(opaque, popover.widget)
+        addLockKeys()
         accessibleLabel(label)
     }
 
@@ -102,5 +103,21 @@ extension TextView {
         gtk_widget_set_focusable(row.widget, 0)
         row.accessibleLabel(title)
         return (row, text)
+    }
+}
+
+extension Widget {
+    /// Has the keys that lock do so while the window of a menu button is open: it keeps all keys to itself.
+    package func addLockKeys() {
+        guard let popover = gtk_menu_button_get_popover(opaque) else { return }
+        let controller = gtk_shortcut_controller_new()!
+        gtk_event_controller_set_propagation_phase(controller, GTK_PHASE_CAPTURE)
+        for (keys, action) in [("<Control>l", "app.lock"), ("<Control><Shift>l", "app.panic")] {
+            gtk_shortcut_controller_add_shortcut(
+                controller,
+                gtk_shortcut_new(gtk_shortcut_trigger_parse_string(keys), gtk_named_action_new(action)))
+        }
+        gtk_widget_add_controller(
+            UnsafeMutableRawPointer(popover).assumingMemoryBound(to: GtkWidget.self), controller)
     }
 }

@@ -153,6 +153,9 @@ final class EditForm {
         if hasSeveralLines { text.setSecret(bytes) } else { value.setSecret(bytes) }
     }
 
+    /// Whether something was typed that would be lost.
+    var isTyped: Bool { purpose == .new && (!name.isEmpty || !value.isEmpty) }
+
     func takeValue() -> SecretBytes? { lines.isOn ? try? text.takeSecret() : try? value.takeSecret() }
 
     func show(_ wrong: VaultProblem) { show(text: ProblemText.of(wrong)) }
@@ -174,10 +177,9 @@ final class EditForm {
     }
 
     private func finish() {
-        guard !name.isEmpty else { return show(.invalidName) }
+        guard !name.isEmpty else { return show(text: tr("Enter a name.")) }
         problem.isVisible = false
-        onConfirm(
-            VaultItem.ID(collection: collection.isEmpty ? Vault.defaultCollection : collection.text, name: name.text))
+        onConfirm(VaultItem.ID(folder: collection.text, title: name.text))
     }
 
     private func show(severalLines: Bool) {

@@ -139,8 +139,11 @@ final class ItemForm {
     var canBeTagged = true { didSet { marks.isVisible = canBeTagged && purpose != .field } }
 
     /// Where the item is to be.
-    var id: VaultItem.ID {
-        VaultItem.ID(collection: collection.isEmpty ? Vault.defaultCollection : collection.text, name: name.text)
+    var id: VaultItem.ID { VaultItem.ID(folder: collection.text, title: name.text) }
+
+    /// Whether something was typed that would be lost.
+    var isTyped: Bool {
+        !name.isEmpty && purpose != .details || entries.contains { !$0.1.isEmpty } || value?.isEmpty == false
     }
 
     /// The tags as they were typed.

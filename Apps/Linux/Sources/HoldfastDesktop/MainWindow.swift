@@ -34,7 +34,9 @@ final class MainWindow {
         vaults = OtherVaults(app, window, place, appModel)
         stop = StopPage(vaults)
         vaults.stopPage = stop
-        _ = app.action("quit", keys: ["<Control>q"]) { [unowned self] in self.window.close() }
+        _ = app.action("quit", keys: ["<Control>q"]) { [unowned self] in
+            if let ready { ready.leaving { [window] in window.close() } } else { window.close() }
+        }
         _ = app.action("shortcuts", keys: ["<Control>question", "F1"]) { [unowned self] in showShortcuts() }
         _ = app.action("about", keys: []) { [unowned self] in showAbout() }
         bind(self, { [appModel] in MainWindow.shown(appModel.phase) }) { [unowned self] in show($0) }

@@ -81,6 +81,11 @@ final class OtherVaults {
     private func go(to home: String?) {
         // What was restored to where the vault was missing is simply there.
         if home == place.home, ready == nil { return appModel.load() }
+        guard let ready else { return begin(home) }
+        ready.leaving { [unowned self] in begin(home) }
+    }
+
+    private func begin(_ home: String?) {
         Task { [self] in
             if let models = appModel.models { await models.lock.play(.forceLock) }
             ready?.clipboard.clearSecret()

@@ -64,6 +64,7 @@ final class ReadyWindow {
             gtk_box_append(places.pointer(), subpage.widget)
         }
         addActions(app)
+        ui.widget("menu-button", as: Widget.self).addLockKeys()
         connect(ui)
         watch = Watch(window, models) { [unowned self] in dialog != nil || sheets.hasDialog }
         cover = LockCover(ui.widget("ready"), self)
@@ -145,6 +146,9 @@ final class ReadyWindow {
             Task { if !models.lock.isLocked { await undo() } }
         }
     }
+
+    /// Does something that ends what is being changed, if the user agrees to lose what was typed.
+    func leaving(_ go: @escaping () -> Void) { if models.lock.isLocked { go() } else { vault.leaving(go) } }
 
     /// Throws items away, with a way back.
     func trash(_ ids: [VaultItem.ID], _ done: @escaping () -> Void) { vault.list.trash(ids, done) }
@@ -238,7 +242,7 @@ final class ReadyWindow {
     }
 
     private func goBack() {
-        if sheets.isUp { return sheets.cancel() }
+        if sheets.isUp { return sheets.escape() }
         switch page {
         case .vault: vault.goBack()
         case .settings, .health: go(.vault)
@@ -248,7 +252,7 @@ final class ReadyWindow {
 
     /// Escape is ours only while there is something to go back from.
     private func updateBack() {
-        let goesBack = page == .vault ? vault.isDetailOpen : header.back.isVisible
+        let goesBack = page == .vault ? vault.canGoBack : header.back.isVisible
         back?.isEnabled = !models.lock.isLocked && (sheets.isUp || goesBack)
     }
 }

@@ -28,6 +28,7 @@ final class Sheets {
     /// Called when a sheet comes or goes.
     var onChange: () -> Void = {}
     private(set) var isUp = false
+    private var isWarned = false
 
     init(_ ui: Builder, _ window: Window) {
         self.window = window
@@ -71,11 +72,11 @@ final class Sheets {
 
     /// Asks for the passcode, and for the recovery phrase where it is wanted.
     func askPasscode(
-        _ title: String, _ text: String, confirm: String, wantsPhrase: Bool = false,
+        _ title: String, _ text: String, confirm: String, isDestructive: Bool = false, wantsPhrase: Bool = false,
         _ onConfirm: @escaping (consuming SecretBytes, SecretCarrier?) -> Void, onCancel: @escaping () -> Void
     ) {
         ask.prepare(
-            title, text, confirm: confirm, isDestructive: false, wantsPasscode: true, wantsPhrase: wantsPhrase)
+            title, text, confirm: confirm, isDestructive: isDestructive, wantsPasscode: true, wantsPhrase: wantsPhrase)
         ask.onConfirm = { [unowned self] in
             guard let passcode = ask.takePasscode() else { return }
             let phrase = ask.takePhrase()
@@ -189,6 +190,15 @@ final class Sheets {
     func showItem() { show("item", item.root, item.first) {} }
     func showPIN() { show("pin", pin.root, pin.old) {} }
 
+    /// Escape was pressed: it puts the sheet away, but what was typed for a new item only when pressed again.
+    func escape() {
+        let isTyped = forms.page == "item" && item.isTyped || forms.page == "edit" && edit.isTyped
+        guard isTyped, !isWarned else { return cancel() }
+        isWarned = true
+        let text = tr("Press Escape again to throw away what you typed.")
+        if forms.page == "item" { item.show(text) } else { edit.show(text: text) }
+    }
+
     func cancel() {
         let onCancel = onCancel
         self.onCancel = nil
@@ -239,6 +249,7 @@ final class Sheets {
         forms.page = name
         self.onCancel = onCancel
         isUp = true
+        isWarned = false
         main.isSensitive = false
         scrim.isVisible = true
         sheet.isVisible = true

@@ -42,6 +42,11 @@ def until(condition, what, patience=PATIENCE):
         time.sleep(0.02)
 
 
+def title(window):
+    """What a window is called."""
+    return subprocess.run(["xdotool", "getwindowname", window], capture_output=True, text=True).stdout.strip()
+
+
 class Bus:
     """The accessibility bus. Many questions are put at once: what they cost is waiting for each other."""
 
@@ -205,9 +210,9 @@ class App:
         """Everything that a screen reader could say now, hidden or not."""
         nodes = list(self.look().walk())
         texts = [node.name for node in nodes] + [node.description for node in nodes]
-        # A text may be longer than a name; -1 is its end.
+        # A text may be longer than a name. The toolkit answers nothing of an entry where -1 says to its end.
         answers = self.bus.calls([
-            (node.place, "org.a11y.atspi.Text", "GetText", "ii", (0, -1))
+            (node.place, "org.a11y.atspi.Text", "GetText", "ii", (0, 1_000_000))
             for node in nodes if "org.a11y.atspi.Text" in node.interfaces
         ])
         return "\n".join(texts + [answer for answer in answers if answer])
@@ -251,7 +256,9 @@ class App:
         found = subprocess.run(
             ["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid)], capture_output=True, text=True
         ).stdout.split()
-        return found[0] if found else None
+        # What is above the page, as a tooltip or a menu, is a window too, without a title.
+        own = [window for window in found if len(found) == 1 or title(window) == "Holdfast"]
+        return (own or found or [None])[0]
 
     def focus(self):
         """Gives the window the keyboard."""

@@ -50,7 +50,7 @@ def play(program, scratch, passcode, choose, pick, check):
 
 
 def backups(app, scratch, choose, check):
-    disk = scratch / "stick"
+    disk = scratch / "disk"
     disk.mkdir()
     menu(app, "Back Up…")
     app.find("Back Up the Vault")
@@ -74,7 +74,7 @@ def backups(app, scratch, choose, check):
     app.find("Backed Up")
     check(sorted(os.listdir(disk)) == [NAME], "the earlier backup was brought up to date")
     app.press("Close")
-    other = scratch / "other"
+    other = scratch / "another-disk"
     (other / NAME).mkdir(parents=True)
     (other / NAME / "letter").write_text("mine")
     menu(app, "Back Up…")
@@ -168,6 +168,6 @@ def looks(app, style):
 def restored(made, scratch, passcode, check):
     """The command restores what the app backed up."""
     copy = scratch / "restored"
-    made.run("restore", str(scratch / "stick" / NAME), "--home", str(copy))
+    made.run("restore", str(scratch / "disk" / NAME), "--home", str(copy))
     listed = made.run("list", "--home", str(copy), "--passcode-fd=0", given=passcode)
     check("router" in listed and "mail" in listed, f"the backup is restored: {listed}")

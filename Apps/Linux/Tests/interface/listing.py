@@ -181,8 +181,20 @@ def widths(app, check):
         app.shot(f"83-wide-{name}")
 
 
+def locked_over_a_menu(app):
+    """A menu keeps the keyboard to itself, but not the keys that lock."""
+    app.resize(1290, 680)
+    app.focus()
+    app.click(app.find("Order"))
+    app.find("Last Use", "radio menu item")
+    app.keys("ctrl+l")
+    app.find("Holdfast is locked")
+    app.gone("Last Use", "radio menu item")
+
+
 def play(app, check):
     orders(app, check)
     keyboard(app)
     several(app, check)
     widths(app, check)
+    locked_over_a_menu(app)

@@ -19,7 +19,7 @@ import keeping as keepings
 import listing as lists
 from driver import (
     ROOT, App, Atspi, Chip, Device, DragSource, Logind, Machine, Missing, Sensor, Server, clipboard, clipboard_targets, screen_saver,
-    until,
+    title, until,
 )  # fmt: skip
 
 PROGRAM = sys.argv[1]
@@ -120,7 +120,7 @@ def go(app, page):
     app.keys("ctrl+comma")
     if page not in ("Settings", "Einstellungen"):
         app.find("Settings", "label")
-        app.scroll_up()
+        app.bring_into_view(lambda: app.find(page, "list item"))
         app.click(app.find(page, "list item"))
     app.find(page, "label")
 
@@ -136,8 +136,16 @@ def back_up(name):
 
 def show(app, name):
     """Opens the page of an item."""
-    app.click(row(app, name))
-    app.find("Back", "push button")
+
+    def opens():
+        # What appears above the list moves it from below the pointer.
+        app.click(row(app, name))
+        try:
+            return app.find("Back", "push button", patience=3)
+        except Missing:
+            return None
+
+    until(opens, f"the page of {name!r}")
 
 
 def first_run():
@@ -245,7 +253,7 @@ def vault():
         add_value(app)
         app.find("New Item")
         app.type("Name", name)
-        app.type("Collection", collection)
+        app.type("Folder", collection)
         if "\n" in value:
             app.switch("Several lines")
             app.type("Text", value)
@@ -258,12 +266,14 @@ def vault():
         row(app, name)
     add_value(app)
     app.press("Store")
-    app.find(part="Give it a name that is not too long.")
+    app.find(part="Enter a name.")
     app.type("Name", "notes")
-    app.type("Collection", "home")
+    app.type("Folder", "home")
     app.press("Store")
     app.find(part="Something with this name already exists.")
     app.focus()
+    app.keys("Escape")
+    app.find("Press Escape again to throw away what you typed.")
     app.keys("Escape")
     app.gone("New Item")
     app.shot("07-vault")
@@ -295,7 +305,7 @@ def vault():
     SECRETS.append("green ladder")
     app.type("Search names, users and tags", "")
     show(app, "api token")
-    app.press("Delete…")
+    app.press("Delete")
     app.find("Moved to the trash")
     app.gone("api token", "list item")
     app.click(app.find("Trash", "list item"))
@@ -305,7 +315,7 @@ def vault():
     app.find("The Trash Is Empty")
     app.click(app.find("All Items, 4 items", "list item"))
     show(app, "api token")
-    app.press("Delete…")
+    app.press("Delete")
     app.find("Moved to the trash")
     app.click(app.find("Trash", "list item"))
     app.press("Remove api token for good")
@@ -508,7 +518,7 @@ def editing():
     app.press("Add an item")
     app.press("Card")
     app.type("Name", "bank")
-    app.type("Collection", "money")
+    app.type("Folder", "money")
     app.type("Expires", "soon")
     app.press("Store")
     app.find(part="A date looks like")
@@ -581,7 +591,7 @@ def editing():
     app.press("Name and Tags…")
     app.find("Name and Tags")
     app.type("Name", "bank")
-    app.type("Collection", "money")
+    app.type("Folder", "money")
     app.press("Store")
     app.find(part="Something with this name already exists.")
     app.type("Name", "market")
@@ -966,13 +976,7 @@ def files():
 
 def choose(app, path, stays=True):
     """Answers the system's dialog with a path, as a person types it; `stays` where the app's window does then."""
-    main = app.window()
-    dialog = until(
-        lambda: next((w for w in windows(app) if w != main), None) if len(windows(app)) > 1 else None, "a file dialog"
-    )
-    del main
-    others = [w for w in windows(app)]
-    dialog = others[-1]
+    dialog = until(lambda: next(iter(dialogs(app)), None), "a file dialog")
     subprocess.run(["xdotool", "windowfocus", "--sync", dialog], check=True)
     entry = until(lambda: app.all(role="dialog") or app.all(role="file chooser") or app.all(role="frame"), "the dialog")
     del entry
@@ -980,8 +984,13 @@ def choose(app, path, stays=True):
     app.typed(str(path))
     app.keys("Return")
     if stays:
-        until(lambda: len(windows(app)) == 1, "the dialog is gone")
+        until(lambda: not dialogs(app), "the dialog is gone")
         app.focus()
+
+
+def dialogs(app):
+    """The windows beside the app's own that have a title: a tooltip is a window too."""
+    return [window for window in windows(app) if title(window) not in ("", "Holdfast", "holdfast-desktop")]
 
 
 def windows(app):

@@ -50,7 +50,10 @@ final class DetailPage {
         copy.onClick { [unowned self] in copyValue() }
         edit.onClick { [unowned self] in change() }
         ui.widget("detail-save", as: Button.self).onClick { [unowned self] in save() }
-        ui.widget("detail-delete", as: Button.self).onClick { [unowned self] in delete() }
+        let delete: Button = ui.widget("detail-delete")
+        // Only what is gone for good is asked about.
+        delete.label = item.isFile || item.isUnconfirmed ? tr("Delete…") : tr("Delete")
+        delete.onClick { [unowned self] in self.delete() }
         let model = model
         bind(self, { model.content }) { [unowned self] in show($0) }
         let (plain, info) = (ui.widget("detail-plain", as: Widget.self), ui.widget("detail-info", as: Widget.self))

@@ -284,10 +284,11 @@ extension IdentityPage {
     /// Asks for the passcode, which proves that it is the owner who sits here: an open vault is not enough for what
     /// cannot be taken back.
     private func prove(
-        _ title: String, _ text: String, confirm: String, _ answered: @escaping (SecretCarrier) async -> Void,
+        _ title: String, _ text: String, confirm: String, isDestructive: Bool = false,
+        _ answered: @escaping (SecretCarrier) async -> Void,
         onCancel: @escaping () -> Void = {}
     ) {
-        parts.sheets.askPasscode(title, text, confirm: confirm) { passcode, _ in
+        parts.sheets.askPasscode(title, text, confirm: confirm, isDestructive: isDestructive) { passcode, _ in
             let carried = SecretCarrier(passcode)
             Task { await answered(carried) }
         } onCancel: {
@@ -367,7 +368,7 @@ extension IdentityPage {
             let device = answer[.device]
             if refuse(IdentityModel.problem(device: device)) { return }
             prove(
-                tr("Remove a Device"), tr("Enter your passcode to confirm."), confirm: tr("Unlink")
+                tr("Remove a Device"), tr("Enter your passcode to confirm."), confirm: tr("Unlink"), isDestructive: true
             ) { await model.unlink(device, passcode: $0.take()) }
         }
     }
@@ -417,7 +418,7 @@ extension IdentityPage {
             tr(
                 "This deletes the identity for all its devices. It cannot be undone, and the name can never be used again."
             ),
-            confirm: tr("Delete Permanently")
+            confirm: tr("Delete Permanently"), isDestructive: true
         ) { [model] in await model.delete(passcode: $0.take()) }
     }
 
@@ -425,7 +426,7 @@ extension IdentityPage {
         prove(
             tr("Forget the Identity Here?"),
             tr("This device's keys are erased. Without another device or the recovery phrase the account is lost."),
-            confirm: tr("Forget")
+            confirm: tr("Forget"), isDestructive: true
         ) { [model] in await model.erase(passcode: $0.take()) }
     }
 }

@@ -177,9 +177,10 @@ final class ItemFields {
         let address = model.withValue(of: field) { bytes in
             bytes.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
         }
-        guard let address, ["https://", "http://"].contains(where: { address.lowercased().hasPrefix($0) }) else {
-            return nil
-        }
+        // Only what is read as it is written: other characters may turn an address around, or hide a part of it.
+        guard let address, address.utf8.allSatisfy({ (0x21..<0x7F).contains($0) }),
+            ["https://", "http://"].contains(where: { address.lowercased().hasPrefix($0) })
+        else { return nil }
         return address
     }
 

@@ -35,6 +35,7 @@ final class ItemList {
         select.onChange { [unowned self] _ in
             chosen = []
             showChosen()
+            onSelecting()
         }
         ui.widget("selection-move", as: Button.self).onClick { [unowned self] in move() }
         ui.widget("selection-tag", as: Button.self).onClick { [unowned self] in tag() }
@@ -42,7 +43,22 @@ final class ItemList {
         ui.widget("selection-export", as: Button.self).onClick { [unowned self] in parts.export(inOrder) }
     }
 
-    var isVisible = true { didSet { place.isVisible = isVisible } }
+    var isVisible = true {
+        didSet {
+            place.isVisible = isVisible
+            select.isVisible = isVisible
+        }
+    }
+
+    /// Does something that ends what is being changed in one of these, if the user agrees.
+    var leaving: ([VaultItem.ID], @escaping () -> Void) -> Void = { $1() }
+    /// Called with items that are not where they were.
+    var onGone: ([VaultItem.ID]) -> Void = { _ in }
+    /// Called when choosing several begins or ends.
+    var onSelecting: () -> Void = {}
+
+    /// Gives the keyboard to a row.
+    func focus() { gtk_widget_child_focus(list.widget, GTK_DIR_TAB_FORWARD) }
 
     /// Whether several are being chosen.
     var isSelecting: Bool {
@@ -56,7 +72,6 @@ final class ItemList {
         chosen.formIntersection(list.map(\.id))
         self.list.show(list.count)
         if isNew { self.list.scrollUp() }
-        select.isVisible = !list.isEmpty
         if list.isEmpty { isSelecting = false }
         showChosen()
     }
@@ -83,6 +98,10 @@ final class ItemList {
 
     /// Throws items away, with a way back. What would be gone for good is asked about first.
     func trash(_ ids: [VaultItem.ID], _ done: @escaping () -> Void = {}) {
+        leaving(ids) { [unowned self] in askAndTrash(ids, done) }
+    }
+
+    private func askAndTrash(_ ids: [VaultItem.ID], _ done: @escaping () -> Void) {
         let known = model.items(ids)
         let lost = known.filter { $0.isFile || $0.isUnconfirmed }
         guard !lost.isEmpty else { return moveToTrash(ids, done) }
@@ -102,6 +121,7 @@ final class ItemList {
             let batch = await model.delete(ids)
             let back = kept.filter(batch.done.contains)
             if !batch.done.isEmpty { done() }
+            self?.onGone(batch.done)
             let said =
                 batch.done.count == 1
                 ? (back.isEmpty ? tr("Deleted") : tr("Moved to the trash"))
@@ -114,12 +134,16 @@ final class ItemList {
         let question = FieldsForm.Question(
             title: tr("Move to a Folder"), text: tr("Folders are names between slashes, such as work/servers."),
             confirm: tr("Move"), fields: [.folder], given: [.folder: model.collection ?? ""])
-        parts.sheets.askFields(question) { [unowned self] answer in move(inOrder, answer[.folder]) }
+        let ids = inOrder
+        leaving(ids) { [unowned self] in
+            parts.sheets.askFields(question) { [unowned self] answer in move(ids, answer[.folder]) }
+        }
     }
 
     private func move(_ ids: [VaultItem.ID], _ folder: String) {
         Task { [weak self, model] in
             let batch = await model.move(ids, toFolder: folder)
+            self?.onGone(batch.moves.map(\.old))
             let said = trn("%d item moved", "%d items moved", batch.done.count)
             self?.finish(batch, said, batch.moves.isEmpty ? .nothing : .moveBack(batch.moves))
         }
@@ -160,7 +184,11 @@ final class ItemList {
     }
 
     private func report(_ batch: Batch) {
-        if let problem = batch.problem, !parts.models.lock.isLocked { parts.toast(ProblemText.of(problem)) }
+        guard let problem = batch.problem, !parts.models.lock.isLocked else { return }
+        parts.toast(
+            problem == .invalidName
+                ? tr("This is no name for a folder: parts are not empty, and have no spaces at their ends.")
+                : ProblemText.of(problem))
     }
 
     private func finish(_ batch: Batch, _ done: String, _ undo: Undo) {

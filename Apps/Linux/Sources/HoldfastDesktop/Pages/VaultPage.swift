@@ -18,7 +18,7 @@ final class VaultPage {
     private let search: Editable, order: Widget
     private let listPane: Widget, itemPane: Bin, noItem: Widget, separator: Widget
     private let other: Widget, empty: StatusPage, emptyActions: Widget
-    private let trash: ListBox, more: Button
+    private let trash: ListBox, more: Button, emptyTrash: Button
     private let inbox: ListBox, inboxGroup: Widget, waiting: Widget, waitingText: Label
     private let transfer: Widget, transferText: Label, transferBar: ProgressBar
     private var shown = VaultPage.page
@@ -44,6 +44,7 @@ final class VaultPage {
         root = flap
         search = ui.widget("search")
         order = ui.widget("order")
+        order.addLockKeys()
         listPane = ui.widget("list-pane")
         itemPane = ui.widget("item-pane")
         noItem = ui.widget("no-item")
@@ -51,6 +52,7 @@ final class VaultPage {
         other = ui.widget("other-place")
         trash = ui.widget("trash")
         more = ui.widget("more-trash")
+        emptyTrash = ui.widget("empty-trash")
         empty = ui.widget("vault-empty")
         emptyActions = ui.widget("vault-empty-actions")
         inbox = ui.widget("inbox")
@@ -61,6 +63,11 @@ final class VaultPage {
         transferText = ui.widget("transfer-text")
         transferBar = ui.widget("transfer-bar")
         list = ItemList(ui, parts) { [unowned self] in open($0) }
+        list.onSelecting = { [unowned self] in onChange() }
+        list.leaving = { [unowned self] ids, go in
+            if let open = list.open, ids.contains(open) { leaving(go) } else { go() }
+        }
+        list.onGone = { [unowned self] ids in if let open = list.open, ids.contains(open) { closeDetail() } }
         sidebar = VaultSidebar(ui.widget("collections")) { [unowned self] in go(to: $0) }
         notices = VaultNotices(ui, parts)
         connect(ui)
@@ -78,16 +85,24 @@ final class VaultPage {
         // What is out of the window is still there for a screen reader.
         flap.on("notify::reveal-progress") { [flap] in beside.isVisible = flap.isSeen }
         search.on("search-changed") { [unowned self] in if model.search != search.text { look() } }
+        search.onDown { [unowned self] in list.focus() }
         search.on("stop-search") { [unowned self] in search.text = "" }
         search.on("activate") { [unowned self] in
             if model.search != search.text { look() }
             if !search.text.isEmpty { openFirst(.password) }
         }
-        // Whoever begins to type searches.
-        gtk_search_entry_set_key_capture_widget(search.opaque, root.widget)
+        // Whoever begins to type beside the list searches. Not beside an item, where letters may be meant for a value.
+        gtk_search_entry_set_key_capture_widget(search.opaque, listPane.widget)
         more.onClick { [unowned self] in
             shown += VaultPage.page
             showTrash()
+        }
+        emptyTrash.onClick { [unowned self] in
+            parts.sheets.askConfirmation(
+                tr("Empty the Trash?"), tr("This cannot be undone."), confirm: tr("Empty")
+            ) { [unowned self] in
+                Task { report(await model.emptyTrash(), tr("Removed for good")) }
+            }
         }
         root.onDrop { [unowned self] in takeDropped($0) }
         ui.widget("vault-empty-add", as: Button.self).onClick { [unowned self] in
@@ -117,13 +132,11 @@ final class VaultPage {
     /// Whether this page is the one in front.
     var isShown = true { didSet { toggle.isVisible = isShown } }
 
-    var isDetailOpen: Bool { detail != nil }
-
     /// What there is room for.
     var layout: WindowLayout? {
         didSet {
             guard layout != oldValue, let layout else { return }
-            notices.isNarrow = !layout.hasWideHeader
+            notices.isNarrow = !layout.hasWideHeader || layout.isSplit
             flap.isFolded = !layout.hasSidebar
             flap.isRevealed = layout.hasSidebar
             showPanes()
@@ -138,11 +151,22 @@ final class VaultPage {
         }
     }
 
-    /// One step back, if its user agrees to lose what was typed.
-    func goBack() { detail?.goBack { [unowned self] in closeDetail() } }
+    /// Whether there is a step to go back.
+    var canGoBack: Bool { detail != nil || list.isSelecting || !search.text.isEmpty }
+
+    /// One step back, if the user agrees to lose what was typed.
+    func goBack() {
+        if list.isSelecting {
+            list.isSelecting = false
+        } else if let detail {
+            detail.goBack { [unowned self] in closeDetail() }
+        } else {
+            search.text = ""
+        }
+    }
 
     /// Does something if the user agrees to lose what was typed.
-    private func leaving(_ go: @escaping () -> Void) { if let detail { detail.leave(go) } else { go() } }
+    func leaving(_ go: @escaping () -> Void) { if let detail { detail.leave(go) } else { go() } }
 
     func closeDetail() {
         guard let detail else { return }
@@ -161,6 +185,7 @@ final class VaultPage {
         wanted = nil
         showsTrash = false
         showsInbox = false
+        lastList = nil
         list.isSelecting = false
     }
 
@@ -168,6 +193,7 @@ final class VaultPage {
         wanted = nil
         model.search = search.text
         if showsTrash || showsInbox { go(to: .section(model.section)) }
+        onChange()
     }
 
     /// Opens the first that the search finds, once all were looked at, and copies a part of it.
@@ -285,6 +311,8 @@ final class VaultPage {
         waiting.isVisible = !showsInbox && !model.inbox.isEmpty
         order.isVisible = list.isVisible
         empty.isVisible = isEmpty || state.problem != nil
+        emptyTrash.isVisible = trash.isVisible
+        adw_status_page_set_icon_name(empty.opaque, showsTrash ? "user-trash-symbolic" : "folder-symbolic")
         emptyActions.isVisible = state.problem == nil && !showsTrash && !state.isSearching && model.sections.count <= 1
         if let problem = state.problem {
             empty.title = tr("The Items Cannot Be Read")
@@ -311,7 +339,8 @@ final class VaultPage {
 
     private func trashRow(_ trashed: ItemStore.Trashed) -> Row {
         let row = Row(
-            title: trashed.name, subtitle: "\(trashed.collection) · \(Format.time(milliseconds: trashed.moved))",
+            title: trashed.name,
+            subtitle: VaultPage.place(trashed.collection) + Format.time(milliseconds: trashed.moved),
             icon: "user-trash-symbolic")
         let restore = Button(icon: "edit-undo-symbolic", label: tr("Put %s back", trashed.name))
         restore.onClick { [unowned self] in Task { report(await model.restore(trashed), tr("It is back")) } }
@@ -328,6 +357,10 @@ final class VaultPage {
         return row
     }
 
+    private static func place(_ collection: String) -> String {
+        collection == Vault.defaultCollection ? "" : collection + " · "
+    }
+
     private func show(_ records: [Vault.InboxItem]) {
         waitingText.text = trn(
             "%d record was written while the vault was locked.", "%d records were written while the vault was locked.",
@@ -335,7 +368,8 @@ final class VaultPage {
         inbox.replace(
             with: records.map { item in
                 let row = Row(
-                    title: item.originalName, subtitle: "\(item.originalCollection) · \(Format.size(item.size))",
+                    title: item.originalName,
+                    subtitle: VaultPage.place(item.originalCollection) + Format.size(item.size),
                     icon: "mail-unread-symbolic")
                 let accept = Button(icon: "object-select-symbolic", label: tr("Keep %s", item.originalName))
                 accept.onClick { [unowned self] in

@@ -35,6 +35,7 @@ final class VaultSidebar {
             let (name, icon) = ItemText.of(entry.section)
             append(.section(entry.section), VaultSidebar.row(name, icon, entry.count))
         }
+        append(.heading, Label.heading(""))
         append(.trash, VaultSidebar.row(tr("Trash"), "user-trash-symbolic", nil))
         append(.health, VaultSidebar.row(tr("Password Health"), "security-medium-symbolic", nil))
         select(selected)

@@ -82,6 +82,7 @@ enum HealthText {
         case .noCount: tr("This is no list of breached passwords: a line has something else than a number at its end.")
         case .longLine: tr("This is no list of breached passwords: a line is too long.")
         case .notSorted: tr("The list is not sorted. Use the one that is ordered by hash.")
+        case .noRanges: tr("This folder has no list of breached passwords in it.")
         case .largeRange: tr("A file in the folder is too large.")
         case .changed: tr("The file was changed while it was read. Try again.")
         case .memory: ProblemText.of(.outOfMemory)

@@ -100,7 +100,7 @@ enum ItemText {
         case .kind(let kind): (plural(kind), icon(kind))
         case .collection(Vault.defaultCollection): (tr("No Folder"), "folder-symbolic")
         case .collection(let name): (name, "folder-symbolic")
-        case .tag(let tag): ("#\(tag)", "bookmark-new-symbolic")
+        case .tag(let tag): ("#\(tag)", "user-bookmarks-symbolic")
         }
     }
 }
