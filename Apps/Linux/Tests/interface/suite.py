@@ -115,14 +115,20 @@ def go(app, page):
     app.focus()
     keys = {"Vault": "alt+1", "Identity": "alt+2"}.get(page)
     if keys:
+        app.find("Lock now", "push button")
         app.keys(keys)
         return
-    app.keys("ctrl+comma")
+
+    def arrives():
+        # While the vault is locked the keys do nothing.
+        app.keys("ctrl+comma")
+        return next((node for name in ("Settings", "Einstellungen") for node in app.each(name, "label")), None)
+
+    until(arrives, "the settings")
     if page not in ("Settings", "Einstellungen"):
-        app.find("Settings", "label")
         app.bring_into_view(lambda: app.find(page, "list item"))
         app.click(app.find(page, "list item"))
-    app.find(page, "label")
+        app.find(page, "label")
 
 
 def back_up(name):
