@@ -96,7 +96,7 @@ import Testing
         let gone = await vault.delete(some)
         #expect(gone.failed == 0 && titles(vault) == ["api token", "Wi-Fi"])
         let there = await vault.undelete(some)
-        #expect(there.failed == 0 && titles(vault).count == 5)
+        #expect(there.failed == 0 && titles(vault).count == 5 && vault.trash.isEmpty)
     }
 
     @Test func `one that cannot be changed holds up no other, and nothing is overwritten`() async throws {

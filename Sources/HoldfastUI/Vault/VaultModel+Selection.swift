@@ -40,7 +40,7 @@ extension VaultModel {
     package func undelete(_ ids: [VaultItem.ID]) async -> Batch {
         await loadTrash()
         let trashed = trash
-        return await batch(ids) { _, store, id throws(VaultError) in
+        let batch = await batch(ids) { _, store, id throws(VaultError) in
             // The latest comes first.
             guard let found = trashed.first(where: { $0.name == id.name && $0.collection == id.collection }) else {
                 throw VaultError(.recordNotFound, "it is not in the trash")
@@ -48,6 +48,8 @@ extension VaultModel {
             try store.restore(found)
             return id
         }
+        await loadTrash()
+        return batch
     }
 
     /// Gives items another folder; the last part of their names stays.
