@@ -384,21 +384,13 @@ public final class ReadyModels {
             await selfDestruct?.load()
             await lock?.refresh()
         }
-        lock.onLock { [weak backup, weak export] in
-            backup?.drop()
-            export?.drop()
-        }
-        lock.onLock {
-            [
-                weak vault, weak settings, weak protection, weak selfDestruct, weak log, weak doctor, weak health
-            ] in
+        lock.onLock { [weak vault, weak settings, weak protection, weak selfDestruct, weak log, weak doctor] in
             vault?.drop()
             settings?.drop()
             protection?.drop()
             selfDestruct?.drop()
             log?.drop()
             doctor?.drop()
-            health?.drop()
         }
     }
 

@@ -34,6 +34,7 @@ package final class HealthModel {
         self.lock = lock
         self.rule = rule
         store = ItemStore(lock.app.vault)
+        lock.onLock { [weak self] in self?.drop() }
     }
 
     /// Looks at all passwords. A look while another one is under way is not begun.
@@ -44,16 +45,12 @@ package final class HealthModel {
         let flag = CancelFlag()
         cancelling = flag
         progress = .reading(done: 0, total: 0)
-        let (steps, telling) = AsyncStream.makeStream(of: HealthProgress.self, bufferingPolicy: .bufferingNewest(1))
-        let watching = Task { [weak self] in
-            for await step in steps {
-                guard let self, mine == looks, progress != nil else { return }
-                progress = step
-            }
+        let result = await showingSteps { [weak self] step in
+            guard let self, mine == looks, progress != nil else { return }
+            progress = step
+        } of: { [store, rule, list] telling in
+            await HealthModel.report(store, rule, list, flag, telling)
         }
-        let result = await HealthModel.report(store, rule, list, flag, telling)
-        telling.finish()
-        watching.cancel()
         // Locked meanwhile, or begun anew.
         guard mine == looks, !lock.isLocked else { return }
         progress = nil

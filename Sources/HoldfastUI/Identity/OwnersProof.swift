@@ -49,7 +49,9 @@ struct OwnersProof: Sendable {
 
     /// As ``take()``, for what needs no identity.
     func forVault() throws(VaultError) -> Proof {
-        guard let proof else { throw VaultError(.proofExpired, "nothing was given that proves who is there") }
+        guard let proof else {
+            throw VaultError(.proofExpired, "neither a passcode nor a proof of the device's owner was given")
+        }
         return try proof.take()
     }
 }

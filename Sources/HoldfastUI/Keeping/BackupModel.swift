@@ -37,7 +37,10 @@ package final class BackupModel {
     @ObservationIgnored private var cancelling: CancelFlag?
 
     /// The backups of the vault behind this lock.
-    package init(_ lock: LockModel) { self.lock = lock }
+    package init(_ lock: LockModel) {
+        self.lock = lock
+        lock.onLock { [weak self] in self?.drop() }
+    }
 
     /// Whether one is being made.
     package var isCopying: Bool { if case .copying = step { true } else { false } }
@@ -63,16 +66,11 @@ package final class BackupModel {
         cancelling = flag
         defer { cancelling = nil }
         step = .copying(done: 0, total: 0)
-        let (steps, telling) = AsyncStream.makeStream(of: Step.self, bufferingPolicy: .bufferingNewest(1))
-        let watching = Task { [weak self] in
-            for await next in steps {
-                guard let self, mine == runs, isCopying else { return }
-                step = next
-            }
+        let result = await showingSteps { [weak self] next in
+            if let self, mine == runs, isCopying { step = next }
+        } of: { [vault = lock.app.vault] telling in
+            await BackupModel.make(vault, in: chosen, flag, telling)
         }
-        let result = await BackupModel.make(lock.app.vault, in: chosen, flag, telling)
-        telling.finish()
-        watching.cancel()
         guard mine == runs else { return }
         step =
             switch result {

@@ -55,7 +55,10 @@ package final class ExportModel {
     @ObservationIgnored private var cancelling: CancelFlag?
 
     /// The export of these items.
-    package init(_ vault: VaultModel) { self.vault = vault }
+    package init(_ vault: VaultModel) {
+        self.vault = vault
+        vault.lock.onLock { [weak self] in self?.drop() }
+    }
 
     /// Whether the vault's passcode proves who is there; the system asks its owner otherwise.
     package var takesPasscode: Bool { vault.lock.hasPasscode }
@@ -105,19 +108,14 @@ package final class ExportModel {
         cancelling = flag
         defer { cancelling = nil }
         step = .writing(done: 0, total: 0)
-        let (steps, telling) = AsyncStream.makeStream(of: Step.self, bufferingPolicy: .bufferingNewest(1))
-        let watching = Task { [weak self] in
-            for await next in steps {
-                guard let self, mine == runs, case .writing = step else { return }
-                step = next
-            }
+        let result = await showingSteps { [weak self] next in
+            if let self, mine == runs, case .writing = step { step = next }
+        } of: { [store = vault.store] telling in
+            let work = Work(
+                store: store, ids: ids.map(Set.init), format: format, password: carried, path: path, flag: flag,
+                steps: telling)
+            return await work.run(by: proof)
         }
-        let work = Work(
-            store: vault.store, ids: ids.map(Set.init), format: format, password: carried, path: path, flag: flag,
-            steps: telling)
-        let result = await work.run(by: proof)
-        telling.finish()
-        watching.cancel()
         guard mine == runs else { return }
         step = result
     }

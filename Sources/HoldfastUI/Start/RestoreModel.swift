@@ -63,17 +63,11 @@ package final class RestoreModel {
     package func restore() async {
         guard case .choosing = step, let source else { return }
         step = .copying(done: 0, total: 0)
-        let (steps, telling) = AsyncStream.makeStream(of: Step.self, bufferingPolicy: .bufferingNewest(1))
-        let watching = Task { [weak self] in
-            for await next in steps {
-                guard let self, isCopying else { return }
-                step = next
-            }
+        step = await showingSteps { [weak self] next in
+            if let self, isCopying { step = next }
+        } of: { [target] telling in
+            await RestoreModel.restore(source, to: target, telling)
         }
-        let next = await RestoreModel.restore(source, to: target, telling)
-        telling.finish()
-        watching.cancel()
-        step = next
     }
 
     /// The backup that a folder is, or the newest one of several in it; nil where there is none.

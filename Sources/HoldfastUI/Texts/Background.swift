@@ -44,3 +44,21 @@ final class CancelFlag: Sendable {
         if isSet.withLock({ $0 }) { throw CancellationError() }
     }
 }
+
+/// Does long work away from the screen, and shows the newest of its steps meanwhile; those that nobody saw are left
+/// out.
+/// - Parameters:
+///   - show: Shows a step.
+///   - work: Tells its steps to what it is given.
+@MainActor
+func showingSteps<Step: Sendable, Result: Sendable>(
+    _ show: @escaping @MainActor (Step) -> Void,
+    of work: @MainActor (AsyncStream<Step>.Continuation) async -> Result
+) async -> Result {
+    let (steps, telling) = AsyncStream.makeStream(of: Step.self, bufferingPolicy: .bufferingNewest(1))
+    let watching = Task { for await step in steps { show(step) } }
+    let result = await work(telling)
+    telling.finish()
+    watching.cancel()
+    return result
+}

@@ -124,16 +124,11 @@ package final class ImportModel {
         guard let plan, case .planned(let shown) = step else { return }
         let mine = runs
         step = .storing(done: 0, total: plan.writes)
-        let (steps, telling) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
-        let watching = Task { [weak self] in
-            for await done in steps {
-                guard let self, mine == runs, case .storing = step else { return }
-                step = .storing(done: done, total: plan.writes)
-            }
+        let result = await showingSteps { [weak self] done in
+            if let self, mine == runs, case .storing = step { step = .storing(done: done, total: plan.writes) }
+        } of: { [store = vault.store, collection] telling in
+            await ImportModel.store(plan, store, collection, telling)
         }
-        let result = await ImportModel.store(plan, vault.store, collection, telling)
-        telling.finish()
-        watching.cancel()
         let problem = await vault.change(result)
         guard mine == runs else { return }
         self.plan = nil

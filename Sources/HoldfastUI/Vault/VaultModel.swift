@@ -234,16 +234,13 @@ extension VaultModel {
         transfer = Transfer(direction: direction, name: name, done: 0, total: total)
         let flag = CancelFlag()
         cancelling = flag
-        let (steps, progress) = AsyncStream.makeStream(
-            of: Transfer.self, bufferingPolicy: .bufferingNewest(1))
-        let watching = Task { [weak self] in
-            for await step in steps { if self?.transfer != nil { self?.transfer = step } }
+        let problem = await showingSteps { [weak self] step in
+            if self?.transfer != nil { self?.transfer = step }
+        } of: { [vault] progress in
+            await FileTransfer.run(vault, flag, work) { done, size in
+                progress.yield(Transfer(direction: direction, name: name, done: done, total: size ?? total))
+            }
         }
-        let problem = await FileTransfer.run(vault, flag, work) { done, size in
-            progress.yield(Transfer(direction: direction, name: name, done: done, total: size ?? total))
-        }
-        progress.finish()
-        watching.cancel()
         transfer = nil
         cancelling = nil
         if !lock.isLocked { await load() }

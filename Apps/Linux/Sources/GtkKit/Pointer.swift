@@ -57,11 +57,4 @@ extension Editable {
             return true
         }
     }
-
-    /// Gives it the keyboard behind what stands in it.
-    package func focusBehind() {
-        guard let text = gtk_editable_get_delegate(opaque) else { return focus() }
-        gtk_text_grab_focus_without_selecting(UnsafeMutablePointer(text))
-        gtk_editable_set_position(text, -1)
-    }
 }

@@ -227,7 +227,7 @@ final class VaultPage {
         }
     }
 
-    /// Who is not in front is not there for a screen reader either.
+    /// A pane that is hidden is hidden from a screen reader too.
     private func showPanes() {
         let isSplit = layout?.isSplit == true
         listPane.isVisible = isSplit || detail == nil

@@ -9,9 +9,6 @@ struct WindowLayout: Equatable {
     /// Whether an item stands beside the list; else it takes its place.
     let isSplit: Bool
 
-    /// The narrowest window is as wide as the narrowest telephone.
-    static let narrowest = 360
-
     /// - Parameters:
     ///   - width: In pixels.
     ///   - textScale: How much larger texts are than usual; less fits then.
