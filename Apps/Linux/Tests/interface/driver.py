@@ -253,17 +253,20 @@ class App:
         until(go, f"page {name!r}")
 
     def window(self):
-        found = subprocess.run(
-            ["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid)], capture_output=True, text=True
-        ).stdout.split()
-        # What is above the page, as a tooltip or a menu, is a window too, without a title.
-        own = [window for window in found if len(found) == 1 or title(window) == "Holdfast"]
-        return (own or found or [None])[0]
+        def own():
+            # A menu that closes in the middle of this search ends it with an X error, and it says nothing.
+            found = subprocess.run(
+                ["xdotool", "search", "--onlyvisible", "--pid", str(self.process.pid)], capture_output=True, text=True
+            ).stdout.split()
+            # What is above the page, as a tooltip or a menu, is a window too, without a title.
+            named = [window for window in found if len(found) == 1 or title(window) == "Holdfast"]
+            return (named or found or [None])[0]
+
+        return until(own, "a window")
 
     def focus(self):
         """Gives the window the keyboard."""
-        window = until(self.window, "a window")
-        subprocess.run(["xdotool", "windowfocus", "--sync", window], check=True)
+        subprocess.run(["xdotool", "windowfocus", "--sync", self.window()], check=True)
         until(
             lambda: self.find(role="frame").has(Atspi.StateType.ACTIVE), "the window is active"
         )
