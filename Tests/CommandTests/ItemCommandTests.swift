@@ -157,7 +157,7 @@ import Testing
         #expect(locked.code == 0 && locked.output.isEmpty && locked.errors.isEmpty)
     }
 
-    @Test(.enabled(if: QRPictures.canDraw, "zbarimg and qrencode are needed (scripts/bootstrap --test)"))
+    @Test(.enabled(if: QRPictures.canDraw, "qrencode is needed (scripts/bootstrap --test)"))
     func `the key of one-time codes is read from a picture of its QR code`() throws {
         let sandbox = try opened()
         defer { try? end(sandbox) }
