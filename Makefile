@@ -230,9 +230,10 @@ install:
 	$(STAGE)/holdfast-server completions fish > $(FISH_COMPLETION:.fish=-server.fish)
 	$(INSTALL) -m 755 $(addprefix scripts/,$(notdir $(READER_FILES))) $(READERS)
 	$(foreach unit,$(AGENT_UNITS) $(SERVER_UNITS),sed 's|/usr/local/bin|$(PREFIX)/bin|' Docs/$(notdir $(unit)) > $(unit) && chmod 644 $(unit) &&) true
-	$(INSTALL) -d $(DOCUMENTS)/pam $(DOCUMENTS)/monitoring $(DOCUMENTS)/proxies $(DOCUMENTS)/kubernetes
+	$(INSTALL) -d $(DOCUMENTS)/programs $(DOCUMENTS)/pam $(DOCUMENTS)/monitoring $(DOCUMENTS)/proxies $(DOCUMENTS)/kubernetes
 	$(INSTALL) -m 644 README.md SECURITY.md CHANGELOG.md LICENSE $(filter-out Docs/README.md,$(wildcard Docs/*.md)) Docs/server.conf Docs/holdfast-service-example.service $(DOCUMENTS)
 	$(INSTALL) -m 644 $(wildcard Docs/holdfast-server*.*) $(DOCUMENTS)
+	$(INSTALL) -m 644 Docs/programs/* $(DOCUMENTS)/programs
 	$(INSTALL) -m 644 Docs/monitoring/* $(DOCUMENTS)/monitoring
 	$(INSTALL) -m 644 Docs/proxies/* $(DOCUMENTS)/proxies
 	$(INSTALL) -m 644 Docs/kubernetes/* $(DOCUMENTS)/kubernetes

@@ -58,7 +58,7 @@ class Site:
         self.out.mkdir(parents=True)
         for name in DOCUMENTS + [page for page, _ in USERS]:
             self.want(self.root / name)
-        for pattern in ["Docs/*.md", "Docs/decisions/*.md", "Docs/Holdfast.docc/*.tutorial", "Docs/recordings/*.txt"]:
+        for pattern in ["Docs/*.md", "Docs/programs/*.md", "Docs/decisions/*.md", "Docs/Holdfast.docc/*.tutorial", "Docs/recordings/*.txt"]:
             for file in sorted(self.root.glob(pattern)):
                 self.want(file)
         while self.waiting:

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Programs that run a command for a token, as Docs/programs.md 5 sets them up: Cargo and kubectl, against servers of
-/// the test's.
+/// Programs that run a command for a token, as Docs/programs/cargo-docker-kubernetes.md sets them up: Cargo and
+/// kubectl, against servers of the test's.
 @Suite struct TokenProgramTests {
     private static let real = ProcessInfo.processInfo.environment
 
