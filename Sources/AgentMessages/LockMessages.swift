@@ -47,13 +47,16 @@ package enum LockRequest: RequestArea {
     case unlock(UnlockSecret, isRemembered: Bool = false, idle: UInt32?, timeout: UInt32?, secret: Range<Int>)
     /// Open a vault that opens without asking. Times as for an unlock.
     case open(idle: UInt32?, timeout: UInt32?)
+    /// Have the user asked for what opens the vault, elsewhere than on the client's standard streams. Answered when it
+    /// is open or is not to be. Times as for an unlock.
+    case ask(UnlockPurpose, idle: UInt32?, timeout: UInt32?)
     /// Drop the keys; the answer comes when they are gone.
     case lock
     /// Drop the keys and end.
     case shutDown
 
     package enum Kind: UInt8, CaseIterable {
-        case unlock = 3, lock = 4, shutDown = 10, open = 52
+        case unlock = 3, lock = 4, shutDown = 10, open = 52, ask = 60
     }
 
     /// Of the factor of an unlock.
@@ -74,6 +77,12 @@ package enum LockRequest: RequestArea {
         case .open:
             let (idle, timeout) = try cursor.times(body)
             self = .open(idle: idle, timeout: timeout)
+        case .ask:
+            guard let purpose = UnlockPurpose(rawValue: try cursor.integer(body, UInt8.self)) else {
+                throw .invalid(field: "purpose")
+            }
+            let (idle, timeout) = try cursor.times(body)
+            self = .ask(purpose, idle: idle, timeout: timeout)
         case .lock: self = .lock
         case .shutDown: self = .shutDown
         }
@@ -90,12 +99,26 @@ package enum LockRequest: RequestArea {
             writer.optional(idle)
             writer.optional(timeout)
             return .open
+        case .ask(let purpose, let idle, let timeout):
+            writer.integer(purpose.rawValue)
+            writer.optional(idle)
+            writer.optional(timeout)
+            return .ask
         case .lock: return .lock
         case .shutDown: return .shutDown
         }
     }
 
     var request: Request { .lock(self) }
+}
+
+/// What a command wants an unlocked vault for. The user reads it in our words only.
+package enum UnlockPurpose: UInt8, Sendable, Hashable, CaseIterable {
+    /// The user called for it.
+    case unlock = 0
+    case entries = 1
+    case git = 2
+    case registry = 3
 }
 
 extension Cursor {

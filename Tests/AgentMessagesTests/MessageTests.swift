@@ -31,6 +31,7 @@ import VaultFormat
         (.lock(.unlock(.pin, idle: nil, timeout: nil, secret: 11..<15)), 4),
         (.lock(.unlock(.recoveryPhrase, idle: 1, timeout: .max, secret: 11..<1035)), 1024),
         (.lock(.open(idle: nil, timeout: nil)), 0), (.lock(.open(idle: 60, timeout: .max)), 0), (.lock(.lock), 0),
+        (.lock(.ask(.git, idle: nil, timeout: 7)), 0), (.lock(.ask(.unlock, idle: 1, timeout: nil)), 0),
         (.records(.get(path)), 0),
         (.records(.put(path, replacing: true)), 0), (.records(.put(path, replacing: false)), 0),
         (.records(.list(collection: nil)), 0),

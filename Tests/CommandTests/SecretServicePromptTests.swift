@@ -88,6 +88,9 @@ import Testing
             lock
             ask 'secret-tool lookup user ada || echo dismissed; secret-tool lookup user ada || echo at once' \
                 'Passcode: ' '\n' | grep -E 'dismissed|at once'
+            # The no stands for all programs, until the user unlocks.
+            ask 'secret-tool lookup user ada || echo also' | grep also
+            pass; lock
             ask 'stty raw; secret-tool lookup user ada || echo nobody' | grep -o nobody
             setsid -w secret-tool lookup user ada < /dev/null || echo nowhere
             ask "secret-tool search --all user ada 2>&1 | grep -c '^secret '" | tail -n 1
@@ -101,6 +104,7 @@ import Testing
                 s3cret
                 dismissed
                 at once
+                also
                 nobody
                 nowhere
                 0

@@ -24,7 +24,7 @@ extension Agent {
         let next = waitingUnlocks.removeFirst()
         let prompt = lock.beginUnlock(clock.now())
         runningUnlock = RunningUnlock(
-            connection: next.connection, prompt: prompt, limits: next.limits, method: next.key.method)
+            client: next.client, prompt: prompt, limits: next.limits, method: next.key.method)
         let vault = vault
         let isTaken = unlocking.submit { .unlock(Agent.unlock(vault, next)) }
         if !isTaken { finishUnlock(.failure(VaultError(.busy, "the system has no thread left"))) }
@@ -51,8 +51,7 @@ extension Agent {
     func finishUnlock(_ result: Result<Void, VaultError>) {
         guard let unlock = runningUnlock else { return }
         runningUnlock = nil
-        let connection = unlock.connection.flatMap { connections[$0] }
-        defer { meetDemands() }
+        let connection = unlock.client.connection.flatMap { connections[$0] }
         switch result {
         case .success:
             if unlock.method == .passcode { noteEnrollment() }
@@ -63,17 +62,19 @@ extension Agent {
             let limits = unlock.limits.bounded(by: vault.authenticatedPolicy?.lockTiming)
             let reason = lock.endUnlock(unlock.prompt, by: unlock.method, opened: limits, clock.now())
             if let reason = reason ?? (endsAt == nil ? nil : .ended) { dropKeys(because: reason) }
+            isUserAway = false
             finishSecretUnlock()
-            guard let connection else { return }
-            guard lock.isUnlocked, dropReason == nil else { return fail(connection, .locked) }
-            connection.stage = .resting
-            let now = clock.now()
-            send(.unlocked(locksIn: lock.due.map { $0.milliseconds(since: now) ?? 0 }), to: connection)
+            guard lock.isUnlocked, dropReason == nil else {
+                if let connection { fail(connection, .locked) }
+                return
+            }
+            meetWaiters()
+            if let connection { tellUnlocked(connection) }
         case .failure(let error):
             let reason = lock.endUnlock(unlock.prompt, by: unlock.method, opened: nil, clock.now())
             if let reason { dropKeys(because: reason) }
             if let connection { fail(connection, error) }
-            if let number = unlock.connection { failSecretUnlock(number, error) }
+            if unlock.client == .waiters { failWaiters(error, isSecret: unlock.method != nil) }
             if error.endsAgent { end() }
         }
     }
@@ -93,10 +94,11 @@ extension Agent {
         let cancelled = waitingUnlocks
         waitingUnlocks = []
         for unlock in cancelled {
-            if let connection = unlock.connection.flatMap({ connections[$0] }) { fail(connection, .lockedMeanwhile) }
-            if let number = unlock.connection { endSecretPrompt(number, isDismissed: true) }
+            if let connection = unlock.client.connection.flatMap({ connections[$0] }) {
+                fail(connection, .lockedMeanwhile)
+            }
         }
-        meetDemands()
+        endWaiters()
     }
 
     /// Ends what is under way, and has the keys dropped by a thread: that waits for operations that are inside the
@@ -169,15 +171,19 @@ extension Agent {
     /// What the session or the machine did. It can only lock, never unlock.
     func hear(_ event: SessionEvent) {
         switch event {
-        case .locked: shut(.systemLocked, .systemUnlocked, because: .system)
+        case .locked:
+            isUserAway = true
+            shut(.systemLocked, .systemUnlocked, because: .system)
         case .lidClosed: shut(.lidClosed, nil, because: .lidClosed)
-        case .switchedAway: shut(.userSwitchedAway, .userSwitchedBack, because: .userSwitch)
+        case .switchedAway:
+            isUserAway = true
+            shut(.userSwitchedAway, .userSwitchedBack, because: .userSwitch)
         case .sleeps:
             isSleeping = true
             lastJobBeforeSleep = completions.last
             shut(.suspended, .resumed, because: .suspend)
         case .woke: isSleeping = false
-        case .unlocked, .switchedBack: break
+        case .unlocked, .switchedBack: isUserAway = false
         }
     }
 

@@ -28,8 +28,7 @@ extension Agent {
     private func confirm(_ step: OwnerStep, _ limits: AgentLock.Limits, _ connection: Connection) {
         guard endsAt == nil, dropReason == nil, !isSleeping else { return fail(connection, .locked) }
         if lock.isUnlocked {
-            let now = clock.now()
-            return send(.unlocked(locksIn: lock.due.map { $0.milliseconds(since: now) ?? 0 }), to: connection)
+            return tellUnlocked(connection)
         }
         guard confirming == nil else {
             return fail(connection, VaultError(.busy, "a confirmation is already in progress"))
@@ -62,7 +61,8 @@ extension Agent {
         case .success(let release):
             guard endsAt == nil, dropReason == nil, !isSleeping else { return fail(connection, .lockedMeanwhile) }
             wait(
-                WaitingUnlock(connection: connection.number, key: .release(release), limits: ended.limits), connection)
+                WaitingUnlock(
+                    client: .connection(connection.number), key: .release(release), limits: ended.limits), connection)
         }
     }
 

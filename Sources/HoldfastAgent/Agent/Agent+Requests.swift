@@ -46,14 +46,16 @@ extension Agent {
         case .unlock(let factor, let isRemembered, let idle, let timeout, let secret):
             wait(
                 WaitingUnlock(
-                    connection: connection.number, key: .secret(factor, body, secret),
+                    client: .connection(connection.number), key: .secret(factor, body, secret),
                     limits: settings.limits(idle: idle, timeout: timeout), isRemembered: isRemembered), connection)
         case .open(let idle, let timeout):
             wait(
                 WaitingUnlock(
-                    connection: connection.number, key: .device(nil),
+                    client: .connection(connection.number), key: .device(nil),
                     limits: settings.limits(idle: idle, timeout: timeout)),
                 connection)
+        case .ask(let purpose, let idle, let timeout):
+            awaitUnlock(connection, for: purpose, limits: settings.limits(idle: idle, timeout: timeout))
         case .lock: lock(for: connection)
         case .shutDown:
             lock(for: connection)

@@ -10,7 +10,7 @@ internal import VaultHeader
 extension Agent {
     /// Nothing is kept for anybody, and nothing is under way.
     private var isNeeded: Bool {
-        lock.isUnlocked || !isQuiet || isSleeping || change != nil || !demands.isEmpty || !waitingUnlocks.isEmpty
+        lock.isUnlocked || !isQuiet || isSleeping || change != nil || !unlocks.isEmpty || !waitingUnlocks.isEmpty
             || !connections.isEmpty || !prompts.open.isEmpty || !prompts.waiting.isEmpty
             // Somebody was told that this is served until the agent ends.
             || secrets != nil || (ssh.map { !$0.isPassed || !$0.clients.isEmpty } ?? false)

@@ -48,6 +48,8 @@ package final class Agent {
     let watch: SessionWatch?
     /// The machine waits for us before it sleeps, or sleeps.
     var isSleeping = false
+    /// The screen is locked, or another session is in front.
+    var isUserAway = false
     /// The last job that was begun before that.
     var lastJobBeforeSleep: UInt64 = 0
 
@@ -65,9 +67,12 @@ package final class Agent {
 
     var waitingUnlocks: [WaitingUnlock] = []
     var runningUnlock: RunningUnlock?
-    /// What waits for a vault that opens without asking: each continues once, whether it opened or not.
-    var demands: [() -> Void] = []
-    /// The vault that may be opened for a demand.
+    /// What waits for the vault, and the question that is asked for it.
+    var unlocks = UnlockBook()
+    var unlockWaits: [UInt64: UnlockWait] = [:]
+    /// What was wrong with the last answer to it.
+    var unlockProblem = ""
+    /// The vault that opens without asking, for whoever waits.
     var unasked: VaultID?
     /// The generation of the header whose rules hold here.
     var followed: UInt64?
@@ -94,12 +99,23 @@ package final class Agent {
 
     /// An unlock whose turn has not come.
     struct WaitingUnlock {
-        /// Nil where what waits for it continues in ``Agent/demands``.
-        let connection: UInt64?
+        let client: Client
         let key: Key
         let limits: AgentLock.Limits
         /// Whether it was typed to another command, and the vault's rules may refuse that it stays open.
         var isRemembered = false
+
+        /// Who hears how it ended.
+        enum Client: Equatable {
+            case connection(UInt64)
+            /// All who wait in ``Agent/unlocks``.
+            case waiters
+
+            var connection: UInt64? {
+                if case .connection(let number) = self { return number }
+                return nil
+            }
+        }
 
         /// What it is opened with.
         enum Key {
@@ -121,7 +137,7 @@ package final class Agent {
 
     /// The one that a thread checks.
     struct RunningUnlock {
-        let connection: UInt64?
+        let client: WaitingUnlock.Client
         let prompt: UInt64?
         let limits: AgentLock.Limits
         let method: UnlockMethod?
@@ -180,6 +196,7 @@ package final class Agent {
             accept()
             runSSH()
             runSecrets()
+            advanceUnlocks()
             advance()
             advancePrompts()
             noteRest()
@@ -334,7 +351,8 @@ extension Agent {
     func drop(_ connection: Connection) {
         connections[connection.number] = nil
         cancelConfirming(connection.number)
-        waitingUnlocks.removeAll { $0.connection == connection.number }
+        waitingUnlocks.removeAll { $0.client == .connection(connection.number) }
+        leaveUnlock(connection.number)
         lockers.removeAll { $0.connection == connection.number }
         leaveChange(of: connection)
     }

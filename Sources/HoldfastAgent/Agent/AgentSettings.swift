@@ -61,8 +61,6 @@ package struct AgentSettings: Sendable {
     static let workers = 4
     /// Unlocks that wait for their turn.
     static let waitingUnlocks = 128
-    /// Things that wait for a vault that opens without asking.
-    static let demands = 256
     /// Milliseconds in which those who look at the claim on a home must have looked.
     static let claimPatience: UInt64 = 10_000
     /// Milliseconds that threads have to finish when the agent ends.

@@ -91,7 +91,7 @@ enum Completion: Sendable {
     /// As ``work``, for a call of the Secret Service, with what was found.
     case secrets(UInt64, SecretServiceAnswer?, Outcome)
     /// The user was asked the question with this number, perhaps for a secret.
-    case prompted(UInt64, PromptAnswer, EnteredSecret?)
+    case prompted(UInt64, PromptAnswer, UnlockAnswer?)
 
     /// Whether it ends something that has names in it.
     var isLock: Bool {

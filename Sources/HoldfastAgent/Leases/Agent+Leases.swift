@@ -80,7 +80,6 @@ extension Agent {
         }
         if let client = ssh?.clients[number] { refuse(client) }
         turnAway(secretCall: number, error)
-        endSecretPrompt(number, isDismissed: true)
     }
 
     func handle(_ request: LeasingRequest, _ connection: Connection) {
@@ -119,7 +118,7 @@ extension LeaseEntry {
         switch lease.target {
         case .item(let path, _): target = .item(path)
         case .tag(let tag): target = .tag(tag)
-        case .sshKey, .vault: return nil
+        case .sshKey: return nil
         }
         self.init(
             number: lease.number, session: UInt32(bitPattern: lease.client.session.process), program: lease.program,

@@ -13,8 +13,6 @@ package enum LeaseTarget: Sendable, Hashable {
     case tag(String)
     /// A key that an SSH program added with the constraint that each use is asked for.
     case sshKey([UInt8])
-    /// The vault itself, which a program wants to be unlocked. No lease opens it.
-    case vault
 }
 
 /// How long what the user allows holds.
@@ -196,10 +194,9 @@ package struct LeaseBook: Sendable {
         return before - leases.count
     }
 
-    /// The vault locks: nothing that was allowed or refused for what is in it outlives that. That it is not to be
-    /// opened does, or a program that can lock it could ask at once again.
+    /// The vault locks: nothing that was allowed or refused for what is in it outlives that.
     package mutating func end() {
         leases = []
-        refusals.removeAll { $0.target != .vault }
+        refusals = []
     }
 }

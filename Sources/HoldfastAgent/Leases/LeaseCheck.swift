@@ -19,7 +19,6 @@ final class LeaseCheck: Sendable {
             case .item: .item(name)
             case .tag: .tag(name)
             case .sshKey: .sshKey(name)
-            case .vault: .vault(name)
             }
         }
 

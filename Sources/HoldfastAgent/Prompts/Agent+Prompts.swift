@@ -1,5 +1,6 @@
 internal import AgentMessages
 internal import DeviceOwner
+internal import ProgramProtocols
 internal import SystemCalls
 internal import VaultCore
 internal import VaultFormat
@@ -28,19 +29,28 @@ extension Agent {
     }
 
     private func ask(_ request: LeaseRequest, _ closed: LeaseCheck.Needed, _ term: LeaseTerm, _ client: AskingClient) {
+        ssh?.clients[client.number]?.asking?.closed = closed
+        secrets?.stop(client.number, at: closed)
+        if !ask(client, closed.subject, term, for: request) {
+            turnAway(client.number, VaultError(.busy, "too many questions are open"))
+        }
+    }
+
+    /// - Parameter request: Nil where the vault is to be unlocked.
+    /// - Returns: False when there are too many questions.
+    func ask(
+        _ client: AskingClient, _ subject: Question.Subject, _ term: LeaseTerm, for request: LeaseRequest?
+    ) -> Bool {
         let stat = ProcessStat(of: client.peer.process)
         // The terminal of the ssh that brings a request shows what the asking host writes.
         let terminal = client.isForwarded ? nil : foreground(stat)
         let place = terminal.map { PromptPlace.terminal($0) } ?? .dialog
         let question = Question(
-            asker: client.peer.shown(stat), process: client.peer.process, subject: closed.subject, term: term,
+            asker: client.peer.shown(stat), process: client.peer.process, subject: subject, term: term,
             isForwarded: client.isForwarded)
-        ssh?.clients[client.number]?.asking?.closed = closed
-        secrets?.stop(client.number, at: closed)
-        let isTaken = prompts.add(
+        return prompts.add(
             client: client.number, share: stat?.session ?? client.peer.process, place: place, request: request,
             question: question)
-        if !isTaken { turnAway(client.number, VaultError(.busy, "too many questions are open")) }
     }
 
     /// Only a program in the foreground has the user in front of it.
@@ -51,12 +61,17 @@ extension Agent {
 
     /// Opens what can be opened, and withdraws what nobody waits for any more.
     func advancePrompts() {
-        let isGone = { [self] (client: UInt64) in
-            connections[client] == nil && ssh?.clients[client] == nil && secrets?.isWaiting(client) != true
+        let isIdle = { [self] (prompt: PromptQueue.Prompt) in
+            prompt.request == nil ? unlocks.asked != prompt.client : isGone(prompt.client)
         }
-        prompts.dropWaiting(where: isGone)
-        for prompt in prompts.open where isGone(prompt.client) { withdraw(prompt.number) }
+        prompts.dropWaiting(where: isIdle)
+        for prompt in prompts.open where isIdle(prompt) { withdraw(prompt.number) }
         while let prompt = prompts.openNext() { open(prompt) }
+    }
+
+    /// Whether nobody is there any more for whom something was asked.
+    func isGone(_ client: UInt64) -> Bool {
+        connections[client] == nil && ssh?.clients[client] == nil && secrets?.isWaiting(client) != true
     }
 
     private func open(_ prompt: PromptQueue.Prompt) {
@@ -73,24 +88,34 @@ extension Agent {
         let (vault, patience) = (vault, settings.promptPatience)
         // ssh has no words for why it was refused.
         let teller = prompt.question.isForwarded ? foreground(ProcessStat(of: prompt.question.process)) : nil
+        let authenticator = takesFinger(for: prompt) ? settings.authenticator : nil
         let isTaken = prompting.submit { [pinentry] in
-            let asked = AskedQuestion(prompt, pinentry, patience, cancellation, telling: teller)
-            if case .vault = prompt.request.target {
+            let asked = AskedQuestion(
+                prompt, pinentry, patience, cancellation, telling: teller, taking: authenticator)
+            if prompt.request == nil {
                 let (answer, secret) = asked.askForSecret(of: vault)
                 return .prompted(prompt.number, answer, secret)
             }
             return .prompted(prompt.number, asked.ask(), nil)
         }
-        if !isTaken { finishPrompt(prompt.number, .unanswered("the system has no thread left"), nil) }
+        if !isTaken { finishPrompt(prompt.number, .nowhere("the system has no thread left"), nil) }
+    }
+
+    /// Programs of this user can have the finger asked for anyway; those in a sandbox only here.
+    private func takesFinger(for prompt: PromptQueue.Prompt) -> Bool {
+        guard prompt.request == nil else { return false }
+        return secrets.map { secrets in
+            secrets.prompts[prompt.client].map { !secrets.isBehindProxy($0.client) } ?? true
+        } ?? true
     }
 
     /// What a thread has heard.
-    func finishPrompt(_ number: UInt64, _ answer: PromptAnswer, _ secret: EnteredSecret?) {
+    func finishPrompt(_ number: UInt64, _ answer: PromptAnswer, _ secret: UnlockAnswer?) {
         guard let prompt = prompts.close(number), let open = openPrompts.removeValue(forKey: number),
             !open.isWithdrawn
         else { return }
+        guard let request = prompt.request else { return finishVaultPrompt(prompt.client, answer, secret) }
         let now = clock.now()
-        if case .vault = prompt.request.target { return finishVaultPrompt(prompt, answer, secret, now) }
         if let reason = lock.checkTime(now) { dropKeys(because: reason) }
         // The lock has withdrawn the question if it was shut meanwhile.
         guard lock.isUnlocked, dropReason == nil, endsAt == nil else {
@@ -98,12 +123,13 @@ extension Agent {
         }
         switch answer {
         case .refused:
-            leases.refuse(prompt.request, now)
+            leases.refuse(request, now)
             turnAway(prompt.client, .notAllowed("the user refused this"))
-        case .unanswered(let reason): turnAway(prompt.client, .notAllowed(reason))
+        case .unanswered(let reason), .nowhere(let reason), .closed(let reason):
+            turnAway(prompt.client, .notAllowed(reason))
         case .allowed, .allowedOnce:
             leases.allow(
-                prompt.request, for: answer == .allowed ? prompt.question.term : .once,
+                request, for: answer == .allowed ? prompt.question.term : .once,
                 program: Question.shown(prompt.question.asker.name), now)
             let asking =
                 connections[prompt.client]?.asking?.closed ?? ssh?.clients[prompt.client]?.asking?.closed
@@ -123,44 +149,15 @@ extension Agent {
     /// The vault locks: what is asked is refused, and what was allowed is over.
     func endLeases() {
         leases.end()
-        for prompt in prompts.takeWaiting() { turnAway(prompt.client, .lockedMeanwhile) }
+        endWaiters()
+        for prompt in prompts.takeWaiting() where prompt.request != nil { turnAway(prompt.client, .lockedMeanwhile) }
         for prompt in prompts.open {
             guard openPrompts[prompt.number]?.isWithdrawn == false else { continue }
             withdraw(prompt.number)
-            turnAway(prompt.client, .lockedMeanwhile)
+            if prompt.request != nil { turnAway(prompt.client, .lockedMeanwhile) }
         }
         for connection in connections.values { connection.asking = nil }
         if let ssh { for client in ssh.clients.values { client.asking = nil } }
         endSecretPrompts()
-    }
-}
-
-// A vault that opens without asking is shut as others are, so that keys nobody uses are not in memory, and opened again
-// for whoever needs it: to refuse would protect nothing, because every program of the user can open it.
-extension Agent {
-    /// At the start, and after each unlock. What lies in the place of the vault later, a less protected state or
-    /// another vault, is opened for nobody who did not ask to unlock.
-    func noteUnasked() {
-        let isUnasked = (try? vault.protection())?.level == .device
-        unasked = isUnasked ? try? vault.id : nil
-    }
-
-    /// Has such a vault opened for something that continues in `then`, once, whether it opened or not.
-    /// - Returns: False where the vault asks, or is not to be opened now; then nothing happens.
-    func openUnasked(_ then: @escaping () -> Void) -> Bool {
-        guard let unasked, endsAt == nil, !isSleeping, demands.count < AgentSettings.demands else { return false }
-        demands.append(then)
-        guard demands.count == 1 else { return true }  // for the first one it is being opened
-        waitingUnlocks.append(
-            WaitingUnlock(
-                connection: nil, key: .device(unasked), limits: settings.limits(idle: nil, timeout: nil)))
-        return true
-    }
-
-    /// What waited continues.
-    func meetDemands() {
-        let waiting = demands
-        demands = []
-        for demand in waiting { demand() }
     }
 }

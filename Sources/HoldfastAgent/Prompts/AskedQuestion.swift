@@ -1,13 +1,15 @@
+internal import AppLockCore
 internal import DeviceOwner
 internal import SecretMemory
 internal import VaultCore
 internal import VaultFormat
 internal import VaultStorage
 
-/// A secret that the user entered for the agent.
-struct EnteredSecret: Sendable {
-    let kind: UnlockSecret
-    let body: Body
+/// What the user gave the agent to open the vault with.
+enum UnlockAnswer: Sendable {
+    case secret(UnlockSecret, Body)
+    /// The finger was recognised.
+    case owner(OwnerReleaseBox)
 }
 
 /// How asking for a secret ended.
@@ -25,23 +27,26 @@ struct AskedQuestion: Sendable {
     private let teller: UInt32?
     private let patience: UInt64
     private let cancellation: Cancellation
+    /// Takes a finger in place of the passcode, once the user has said so here; nil where it is not offered.
+    private let authenticator: OwnerAuthenticator?
 
     init(
         _ prompt: PromptQueue.Prompt, _ pinentry: PinentryPrompt, _ patience: UInt64, _ cancellation: Cancellation,
-        telling teller: UInt32? = nil
+        telling teller: UInt32? = nil, taking authenticator: OwnerAuthenticator? = nil
     ) {
         question = prompt.question
         self.teller = teller
         self.pinentry = pinentry
         self.patience = patience
         self.cancellation = cancellation
+        self.authenticator = authenticator
         if case .terminal(let device) = prompt.place { terminal = device } else { terminal = nil }
     }
 
-    private static let nobody = PromptAnswer.unanswered(
+    private static let nobody = PromptAnswer.nowhere(
         "you cannot be asked: there is neither a terminal nor a display")
 
-    private static let noDisplay = PromptAnswer.unanswered(
+    private static let noDisplay = PromptAnswer.nowhere(
         "another host's request is asked for on a display only, and there is none")
 
     /// Whether the system's own pinentry can show something. It gets no terminal: a program has that one for itself.
@@ -50,7 +55,7 @@ struct AskedQuestion: Sendable {
     /// Asks for a yes.
     func ask() -> PromptAnswer {
         let answer = askSomewhere()
-        if case .unanswered(let reason) = answer, let teller {
+        if let reason = answer.reason, let teller {
             TerminalPrompt.tell("\(question.request) It was refused: \(reason)", on: teller, cancellation)
         }
         return answer
@@ -70,22 +75,50 @@ struct AskedQuestion: Sendable {
     }
 
     /// Asks for what opens the vault: the PIN where it has one for this machine's chip, else the passcode. Nobody is
-    /// asked for a secret that the vault would refuse unseen.
-    func askForSecret(of vault: Vault) -> (PromptAnswer, EnteredSecret?) {
+    /// asked for a secret that the vault would refuse unseen. A finger is asked for only when the user has left the
+    /// passcode empty: a program could ask just when the user expects the finger to be wanted elsewhere.
+    func askForSecret(of vault: Vault) -> (PromptAnswer, UnlockAnswer?) {
         let status: Vault.Status
-        do throws(VaultError) { status = try vault.status() } catch { return (.unanswered(error.reason), nil) }
+        do throws(VaultError) { status = try vault.status() } catch { return (.closed(error.reason), nil) }
+        guard status.slots.contains(.passcode) || status.hasPIN else {
+            return (.closed("it has no passcode and no PIN"), nil)
+        }
         guard !status.isPasscodeClosed else { return (refuse("no attempts are left"), nil) }
+        // The last one is not for a question that comes unexpected: a slip may destroy the vault.
+        guard status.remainingAttempts > 1 else {
+            return (refuse("few attempts are left, so only holdfast unlock asks"), nil)
+        }
         if let delay = status.retryAfter {
             let seconds = (delay + .milliseconds(999)).components.seconds
             return (refuse("too many wrong passcodes; try again in \(AskedQuestion.words(seconds))"), nil)
         }
         if status.pinAssurance != nil, vault.remainingAtChip(.pin) != 0 {
-            let (answer, secret) = askForSecret(.pin)
-            guard answer == .allowed else { return (answer, nil) }
-            if let secret { return (answer, secret) }
+            let (answer, secret) = enter(.pin, "PIN (press Enter to use the passcode):", question)
+            guard answer == .allowed, secret == nil else { return (answer, secret) }
         }
-        let (answer, secret) = askForSecret(.passcode)
+        guard let authenticator, isOffered(.biometrics, authenticator, vault) else { return enterPasscode(question) }
+        let (answer, secret) = enter(.passcode, "Passcode (leave empty to use your finger):", question)
+        guard answer == .allowed, secret == nil else { return (answer, secret) }
+        do throws(VaultError) {
+            let talk = QuestionTalk(cancellation, terminal)
+            return (.allowed, .owner(OwnerReleaseBox(try vault.confirmOwner(.biometrics, by: authenticator, talk))))
+        } catch {
+            guard cancellation.isPossible else { return (.unanswered(error.reason), nil) }
+            return enterPasscode(question.after(error.reason))
+        }
+    }
+
+    /// An empty one is a no.
+    private func enterPasscode(_ question: Question) -> (PromptAnswer, UnlockAnswer?) {
+        let (answer, secret) = enter(.passcode, "Passcode:", question)
         return answer == .allowed && secret == nil ? (.refused, nil) : (answer, secret)
+    }
+
+    private func isOffered(_ step: OwnerStep, _ authenticator: OwnerAuthenticator, _ vault: Vault) -> Bool {
+        let obstacle: VaultError?
+        do throws(VaultError) { obstacle = try vault.ownerObstacle(step) } catch { return false }
+        guard obstacle == nil, case .available = authenticator.capability(of: step) else { return false }
+        return true
     }
 
     /// Seconds, or whole minutes where there are many.
@@ -96,12 +129,13 @@ struct AskedQuestion: Sendable {
         if pinentry.program == nil, let terminal {
             TerminalPrompt.tell("\(question.request) \(reason)", on: terminal, cancellation)
         }
-        return .unanswered(reason)
+        return .closed(reason)
     }
 
     /// - Returns: No secret where nothing was entered.
-    private func askForSecret(_ kind: UnlockSecret) -> (PromptAnswer, EnteredSecret?) {
-        let field = kind == .pin ? "PIN (press Enter to use the passcode):" : "Passcode:"
+    private func enter(
+        _ kind: UnlockSecret, _ field: String, _ question: Question
+    ) -> (PromptAnswer, UnlockAnswer?) {
         var entry: PromptEntry?
         if pinentry.program == nil, let terminal {
             entry = TerminalPrompt.enter(question, field, on: terminal, patience: patience, cancellation)
@@ -111,11 +145,32 @@ struct AskedQuestion: Sendable {
             entry = pinentry.enter(question, field, on: place, patience: patience, cancellation)
         }
         switch entry {
-        case nil: return (AskedQuestion.nobody, nil)
+        case nil: return (.nowhere("there is no terminal and no display to ask for the passcode on"), nil)
         case .ended(let answer): return (answer, nil)
         case .entered(let body):
             let isEmpty = !UnlockSecret.sizes.contains(body.bytes.count)
-            return (.allowed, isEmpty ? nil : EnteredSecret(kind: kind, body: body))
+            return (.allowed, isEmpty ? nil : .secret(kind, body))
         }
     }
+}
+
+/// What the user sees while the sensor looks: a line on the terminal where the question was asked there. The question
+/// has said that the finger is wanted.
+final class QuestionTalk: OwnerConversation {
+    let cancellation: Cancellation
+    private let terminal: UInt32?
+
+    init(_ cancellation: Cancellation, _ terminal: UInt32?) {
+        self.cancellation = cancellation
+        self.terminal = terminal
+    }
+
+    func show(_ guidance: OwnerGuidance) {
+        guard guidance == .touch, let terminal else { return }
+        TerminalPrompt.tell("Touch the fingerprint sensor.", on: terminal, cancellation)
+    }
+
+    func expect(_ finger: OwnerFinger) {}
+
+    func ask(_ prompt: OwnerPrompt) -> SecretBytes? { nil }
 }

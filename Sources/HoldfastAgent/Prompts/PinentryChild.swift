@@ -39,7 +39,7 @@ struct PinentryChild {
 
 extension PinentryPrompt {
     func start() -> Result<PinentryChild, PinentryChild.Problem> {
-        guard let path = program ?? PinentryPrompt.places.first(where: { unsafe access($0, X_OK) == 0 }) else {
+        guard let path = chosen else {
             return .failure(.init(reason: "nobody can be asked: there is no terminal and no pinentry program"))
         }
         var ends: [Int32] = [-1, -1]

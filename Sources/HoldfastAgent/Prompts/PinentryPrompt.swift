@@ -3,7 +3,7 @@ internal import ProgramProtocols
 internal import SystemCalls
 
 /// Asks with a pinentry program, which runs only for this question.
-struct PinentryPrompt {
+package struct PinentryPrompt {
     /// The program; nil for the first one at the usual places.
     let program: String?
     /// Where it can show something.
@@ -12,11 +12,23 @@ struct PinentryPrompt {
     var terminalType = ""
 
     /// Where a pinentry program is looked for. Never in `$PATH`, which a client's starter could have changed. The
-    /// desktop app is one where it is started as `pinentry`.
-    static let places = [
-        "/usr/bin/pinentry", "/usr/local/bin/pinentry", "/bin/pinentry", "/usr/bin/holdfast-desktop",
-        "/usr/local/bin/holdfast-desktop",
-    ]
+    /// desktop app is one where it is started as `pinentry`, and the first one while it runs: its user knows it.
+    package static func places(whereAppRuns appRuns: Bool) -> [String] {
+        let usual = ["/usr/bin/pinentry", "/usr/local/bin/pinentry", "/bin/pinentry"]
+        let app = ["/usr/bin/holdfast-desktop", "/usr/local/bin/holdfast-desktop"]
+        return appRuns ? app + usual : usual + app
+    }
+
+    /// The name of the desktop app on the session bus.
+    private static let app = "org.holdfast.Holdfast"
+
+    /// The program that asks; nil where there is none. Asks the bus, so it is for a thread that may wait.
+    var chosen: String? {
+        if let program { return program }
+        return PinentryPrompt.places(whereAppRuns: ServiceBus.isOwned(PinentryPrompt.app)).first {
+            unsafe access($0, X_OK) == 0
+        }
+    }
 
     /// - Parameter terminal: Where a program for terminals asks.
     func ask(
@@ -24,7 +36,7 @@ struct PinentryPrompt {
     ) -> PromptAnswer {
         let outcome: PinentryDialog.Outcome?
         switch start() {
-        case .failure(let problem): return .unanswered(problem.reason)
+        case .failure(let problem): return .nowhere(problem.reason)
         case .success(let child):
             defer { child.end() }
             outcome = talk(
@@ -38,7 +50,7 @@ struct PinentryPrompt {
         _ question: Question, _ field: String, on terminal: UInt32?, patience: UInt64, _ cancellation: Cancellation
     ) -> PromptEntry {
         switch start() {
-        case .failure(let problem): return .ended(.unanswered(problem.reason))
+        case .failure(let problem): return .ended(.nowhere(problem.reason))
         case .success(let child):
             defer { child.end() }
             var words = words(question, terminal, patience)
@@ -59,8 +71,8 @@ struct PinentryPrompt {
         case .allowed: .allowed
         case .refused: .refused
         case .timedOut, nil: .unanswered("nobody answered in time")
-        case .failed: .unanswered("the pinentry program cannot ask here")
-        case .hostile: .unanswered("the pinentry program does not speak its protocol")
+        case .failed: .nowhere("the pinentry program cannot ask here")
+        case .hostile: .nowhere("the pinentry program does not speak its protocol")
         }
     }
 

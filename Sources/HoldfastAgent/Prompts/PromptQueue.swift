@@ -12,7 +12,8 @@ package struct PromptQueue: Sendable {
         /// Who shares a part of the queue: the session, or the process where that is not known.
         package let share: Int32
         package let place: PromptPlace
-        package let request: LeaseRequest
+        /// What would be allowed; nil where the vault is to be unlocked.
+        package let request: LeaseRequest?
         package let question: Question
     }
 
@@ -33,7 +34,7 @@ package struct PromptQueue: Sendable {
 
     /// - Returns: False when there are too many.
     package mutating func add(
-        client: UInt64, share: Int32, place: PromptPlace, request: LeaseRequest, question: Question
+        client: UInt64, share: Int32, place: PromptPlace, request: LeaseRequest?, question: Question
     ) -> Bool {
         let all = open + waiting
         let isFirst = !all.contains { $0.place == place }
@@ -68,8 +69,8 @@ package struct PromptQueue: Sendable {
         return open.remove(at: index)
     }
 
-    /// Takes out what waits for clients that have gone.
-    package mutating func dropWaiting(where isGone: (UInt64) -> Bool) { waiting.removeAll { isGone($0.client) } }
+    /// Takes out what waits and nobody wants to know any more.
+    package mutating func dropWaiting(where isIdle: (Prompt) -> Bool) { waiting.removeAll(where: isIdle) }
 
     /// Takes out everything that waits.
     package mutating func takeWaiting() -> [Prompt] {

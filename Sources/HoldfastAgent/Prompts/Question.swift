@@ -1,3 +1,4 @@
+package import AgentMessages
 internal import Items
 
 /// What the user is asked. Its words come from clients and items, so each is made harmless before it is shown.
@@ -33,8 +34,8 @@ package struct Question: Sendable, Hashable {
         case item(String)
         case tag(String)
         case sshKey(String)
-        /// The vault is to be unlocked, with what was wrong before.
-        case vault(String)
+        /// The vault is to be unlocked, after what was wrong before.
+        case vault(UnlockReason, problem: String)
     }
 
     package init(asker: Asker, process: Int32, subject: Subject, term: LeaseTerm, isForwarded: Bool) {
@@ -47,7 +48,9 @@ package struct Question: Sendable, Hashable {
 
     /// What is asked for, and for whom.
     package var request: String {
-        if case .vault = subject { return "\(who) wants your vault to be unlocked." }
+        if case .vault(let reason, problem: _) = subject {
+            return "\(who) wants your vault to be unlocked\(reason.words)."
+        }
         let what =
             switch subject {
             case .item(let name): "'\(Question.shown(name))'"
@@ -73,8 +76,16 @@ package struct Question: Sendable, Hashable {
 
     /// What was wrong with the last answer; empty for nothing.
     package var problem: String {
-        guard case .vault(let problem) = subject else { return "" }
+        guard case .vault(_, let problem) = subject else { return "" }
         return Question.shown(problem)
+    }
+
+    /// The same, after what was wrong with the last answer.
+    func after(_ problem: String) -> Question {
+        guard case .vault(let reason, problem: _) = subject else { return self }
+        return Question(
+            asker: asker, process: process, subject: .vault(reason, problem: problem), term: term,
+            isForwarded: isForwarded)
     }
 
     /// What a yes means.
@@ -108,12 +119,50 @@ package struct Question: Sendable, Hashable {
     }
 }
 
+/// What the vault is to be unlocked for. None of its words comes from the asker.
+package enum UnlockReason: Sendable, Hashable {
+    /// A command says so of itself.
+    case command(UnlockPurpose)
+    case sshKeys
+    /// A program of the session bus.
+    case programs
+
+    var words: String {
+        switch self {
+        case .command(.unlock): ""
+        case .command(.entries): ", to use its entries"
+        case .command(.git): ", for a password of git"
+        case .command(.registry): ", for a password of a registry"
+        case .sshKeys: ", to use SSH keys"
+        case .programs: ", for passwords that programs keep"
+        }
+    }
+
+    /// Whether the vault may stay open behind it only if its rules allow that.
+    var isRemembered: Bool {
+        if case .command(let purpose) = self { return purpose != .unlock }
+        return false
+    }
+}
+
 /// How a question ended.
 package enum PromptAnswer: Sendable, Hashable {
     case allowed
     /// The same for this one use, where more was offered.
     case allowedOnce
     case refused
-    /// Nobody answered, or nobody could be asked; why.
+    /// Nobody answered; why.
     case unanswered(String)
+    /// Nobody can be asked there; why.
+    case nowhere(String)
+    /// No answer would do anywhere; why.
+    case closed(String)
+
+    /// Why there is no answer; nil where there is one.
+    var reason: String? {
+        switch self {
+        case .allowed, .allowedOnce, .refused: nil
+        case .unanswered(let reason), .nowhere(let reason), .closed(let reason): reason
+        }
+    }
 }

@@ -122,7 +122,7 @@ extension Agent {
             return answer(isRight ? SSHAgentReply.success : SSHAgentReply.failure, client)
         }
         if !isOpen, !ssh.isLocked, !hasWaited, !client.isForwarded,
-            wait(client, { self.handle(request, body, client, $0, hasWaited: true) })
+            wait(request, client, { self.handle(request, body, client, $0, hasWaited: true) })
         {
             return
         }
@@ -193,16 +193,24 @@ extension Agent {
         }
     }
 
-    /// Has a vault that opens without asking opened for an SSH program of this machine. A host could not open it
-    /// itself, as those can.
-    private func wait(_ client: SSHConnection, _ then: @escaping (SSHEndpoint) -> Void) -> Bool {
-        let isOpening = openUnasked {
+    /// Has an SSH program of this machine wait for the vault. A host does not: it could not open a vault that opens
+    /// without asking, and what it writes is where the user would be asked.
+    private func wait(
+        _ request: SSHAgentRequest, _ client: SSHConnection, _ then: @escaping (SSHEndpoint) -> Void
+    ) -> Bool {
+        // Only what uses a key is worth a question.
+        switch request {
+        case .identities, .sign: break
+        default: guard unasked != nil else { return false }
+        }
+        client.isWorking = true
+        let refusal = awaitUnlock(client.number, .ssh, client.peer, for: .sshKeys) { _ in
             guard let ssh = self.ssh, ssh.clients[client.number] === client else { return }
             client.isWorking = false
             then(ssh)
         }
-        if isOpening { client.isWorking = true }
-        return isOpening
+        if refusal != nil { client.isWorking = false }
+        return refusal == nil
     }
 
     /// Notes where the connection leads. That it is forwarded is believed without a proof: that only takes away.

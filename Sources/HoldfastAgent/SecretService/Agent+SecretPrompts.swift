@@ -52,41 +52,16 @@ extension Agent {
         return true
     }
 
-    private func showSecretPrompt(_ number: UInt64, problem: String = "") {
+    private func showSecretPrompt(_ number: UInt64) {
         guard let endpoint = secrets, let prompt = endpoint.prompts[number] else { return }
         if isServingSecrets { return endSecretPrompt(number, isDismissed: false) }
         // Nothing could be asked for that opens it: its user has to.
         if unasked != nil, endpoint.isBehindProxy(prompt.client) { return endSecretPrompt(number, isDismissed: true) }
-        let isOpening = openUnasked { [weak self] in
-            guard let self else { return }
-            endSecretPrompt(number, isDismissed: !isServingSecrets)
+        guard let peer = endpoint.peer(of: prompt.client) else { return endSecretPrompt(number, isDismissed: true) }
+        let refusal = awaitUnlock(number, .bus, peer, for: .programs) { error in
+            self.endSecretPrompt(number, isDismissed: error != nil)
         }
-        guard !isOpening else { return }
-        guard endsAt == nil, dropReason == nil, !isSleeping, let (peer, asker) = endpoint.asker(prompt.client) else {
-            return endSecretPrompt(number, isDismissed: true)
-        }
-        let closed = LeaseCheck.Needed(target: .vault, rule: .eachTime, tags: [], name: problem)
-        decide(closed, for: AskingClient(number: number, peer: peer, asker: asker))
-    }
-
-    /// The user has answered, or nobody has.
-    func finishVaultPrompt(
-        _ prompt: PromptQueue.Prompt, _ answer: PromptAnswer, _ secret: EnteredSecret?, _ now: BootInstant
-    ) {
-        let number = prompt.client
-        guard secrets?.prompts[number] != nil else { return }
-        if isServingSecrets { return endSecretPrompt(number, isDismissed: false) }
-        guard answer == .allowed, let secret else {
-            leases.refuse(prompt.request, now)
-            return endSecretPrompt(number, isDismissed: true)
-        }
-        guard endsAt == nil, dropReason == nil, !isSleeping, waitingUnlocks.count < AgentSettings.waitingUnlocks else {
-            return endSecretPrompt(number, isDismissed: true)
-        }
-        waitingUnlocks.append(
-            WaitingUnlock(
-                connection: number, key: .secret(secret.kind, secret.body, 0..<secret.body.bytes.count),
-                limits: settings.limits(idle: nil, timeout: nil)))
+        if refusal != nil { endSecretPrompt(number, isDismissed: true) }
     }
 
     /// The vault was opened, by whatever: nobody need be asked any more.
@@ -96,20 +71,10 @@ extension Agent {
         for number in endpoint.prompts.numbers(isShown: true) { endSecretPrompt(number, isDismissed: false) }
     }
 
-    /// What was entered for a prompt did not open the vault.
-    func failSecretUnlock(_ number: UInt64, _ error: VaultError) {
-        guard let endpoint = secrets, endpoint.prompts[number] != nil else { return }
-        guard error.code == .wrongPasscode, error.remainingAttempts != 0, endpoint.prompts.tryAgain(number) else {
-            return endSecretPrompt(number, isDismissed: true)
-        }
-        showSecretPrompt(number, problem: error.reason)
-    }
-
     /// Tells its client, and nobody else, how a prompt ended.
     func endSecretPrompt(_ number: UInt64, isDismissed: Bool) {
         guard let endpoint = secrets, let prompt = endpoint.prompts.close(number) else { return }
-        // Not what runs: it has spent its attempt.
-        waitingUnlocks.removeAll { $0.connection == number }
+        leaveUnlock(number)
         let objects = isDismissed ? [] : prompt.objects
         for path in objects { endpoint.tellLocked(path, false, [prompt.client]) }
         let signal = endpoint.bus.signal(

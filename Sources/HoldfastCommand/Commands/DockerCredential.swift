@@ -61,7 +61,7 @@ private struct DockerAccounts {
 
     init(_ arguments: Arguments) {
         self.arguments = arguments
-        access = ItemAccess(arguments)
+        access = ItemAccess(arguments, for: .registry)
         collection = arguments[Options.registryCollection] ?? DockerAccounts.defaultCollection
     }
 

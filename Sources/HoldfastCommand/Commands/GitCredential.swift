@@ -42,7 +42,7 @@ private func answerGit(_ arguments: Arguments) throws(CommandError) -> ExitCode 
     guard let address = attributes.address,
         action != .store || (attributes.password != nil && address.user != nil)
     else { return .done }
-    let access = ItemAccess(arguments)
+    let access = ItemAccess(arguments, for: .git)
     let answer = try access.use(changes: action != .get) { agent, _ in
         ReferencedValue(try agent.credential(action, collection: collection, question))
     }

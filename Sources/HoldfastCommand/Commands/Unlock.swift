@@ -61,6 +61,12 @@ private func unlockVault(_ arguments: Arguments) throws(CommandError) -> ExitCod
             }
         }
     }
+    if !Unlocking.namesSecret(arguments), !Terminal.isThere, agent.isWorthAsking {
+        try Unlocking.refuseEarly(status)
+        let locksIn = try AskingElsewhere.unlock(
+            agent, for: .unlock, idle: idle(arguments), timeout: timeout(arguments))
+        return try tell(locksIn, status, arguments)
+    }
     try input.requireCountedSource(unlockHelps: false)
     try Unlocking.refuseEarly(status)
     let locksIn = try Unlocking.ask(arguments, vault, status) { kind, secret throws(CommandError) in

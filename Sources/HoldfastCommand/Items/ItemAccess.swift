@@ -12,16 +12,22 @@ final class ItemAccess {
     let arguments: Arguments
     private let evenIfDamaged: Bool
     private let listed: [Vault.RecordInfo]?
+    private let purpose: UnlockPurpose
     private var line: AgentLine?
     private var own: (store: ItemStore, vault: Vault)?
 
     /// - Parameters:
     ///   - evenIfDamaged: As `Unlocking.open`; no agent is started for such a command.
     ///   - listed: What was listed, where that was done before.
-    init(_ arguments: Arguments, evenIfDamaged: Bool = false, listed: [Vault.RecordInfo]? = nil) {
+    ///   - purpose: What the user is told that a locked vault is needed for.
+    init(
+        _ arguments: Arguments, evenIfDamaged: Bool = false, listed: [Vault.RecordInfo]? = nil,
+        for purpose: UnlockPurpose = .entries
+    ) {
         self.arguments = arguments
         self.evenIfDamaged = evenIfDamaged
         self.listed = listed
+        self.purpose = purpose
     }
 
     /// How far a command is with the agent: from some point on it cannot do without it any more.
@@ -54,7 +60,7 @@ final class ItemAccess {
             }
         }
         guard !evenIfDamaged else { return nil }
-        switch try Remembering.unlock(arguments, over: line) {
+        switch try Remembering.unlock(arguments, over: line, for: purpose) {
         case .agent(let line):
             self.line = line
             return try vaultCall {

@@ -1,3 +1,4 @@
+internal import AgentMessages
 internal import CommandLineArguments
 internal import Holdfast
 internal import HoldfastAgent
@@ -16,19 +17,31 @@ enum Remembering {
     }
 
     /// Has the agent open the vault with what the user types.
-    /// - Parameter line: The connection to the agent that is locked, where there is one.
+    /// - Parameters:
+    ///   - line: The connection to the agent that is locked, where there is one.
+    ///   - purpose: What for, where the agent asks.
     /// - Returns: Nil if the command has to open the vault itself.
     /// - Throws: What asking and unlocking throw.
-    static func unlock(_ arguments: Arguments, over line: AgentLine?) throws(CommandError) -> Opened? {
+    static func unlock(
+        _ arguments: Arguments, over line: AgentLine?, for purpose: UnlockPurpose
+    ) throws(CommandError) -> Opened? {
         // What is wrong with the vault is said where it is opened.
-        guard isPossible(arguments), let (vault, found) = try? Unlocking.found(arguments),
+        guard isAllowed(arguments), let (vault, found) = try? Unlocking.found(arguments),
             let status = try? found.get(),
             status.slots.contains(.passcode) || status.hasPIN, !status.slots.contains(.device),
             status.policy.remembersPasscode
         else { return nil }
+        let times = try idleTimes()
+        guard Terminal.isThere else {
+            try Unlocking.refuseEarly(status)
+            let agent = try UnlockingAgent(arguments, over: line)
+            guard agent.isWorthAsking else { return nil }
+            _ = try AskingElsewhere.unlock(agent, for: purpose, idle: times.idle, timeout: times.timeout)
+            return agent.line.map { .agent($0) }
+        }
+        guard isAtTerminal else { return nil }
         try Unlocking.refuseEarly(status)
         let agent = try UnlockingAgent(arguments, over: line)
-        let times = try idleTimes()
         let outcome = try Unlocking.ask(arguments, vault, status) { kind, secret throws(CommandError) in
             do throws(CommandError) {
                 return Outcome.inAgent(
@@ -72,8 +85,8 @@ enum Remembering {
 
     // MARK: Where it never is
 
-    private static func isPossible(_ arguments: Arguments) -> Bool {
-        !Unlocking.namesSecret(arguments) && isAtTerminal && isOwnSession && isOwn(home: arguments)
+    private static func isAllowed(_ arguments: Arguments) -> Bool {
+        !Unlocking.namesSecret(arguments) && isOwnSession && isOwn(home: arguments)
             && isRuntimeFolderSafe && isWanted
     }
 

@@ -61,6 +61,20 @@ final class UnlockingAgent {
         try open { agent in try agent.openUnasked(idle: idle, timeout: timeout) }
     }
 
+    /// Has the agent ask the user. Nothing is shown meanwhile: nobody may be looking.
+    /// - Returns, throws: As ``unlock(_:_:idle:timeout:)``.
+    func askToUnlock(for purpose: UnlockPurpose, idle: UInt32?, timeout: UInt32?) throws(CommandError) -> UInt64? {
+        try vaultCall {
+            let locksIn = try askOrRestart { agent in
+                // It stays, even locked: it remembers a no, so that the next command asks nothing.
+                isStarted = false
+                return try agent.askToUnlock(for: purpose, idle: idle, timeout: timeout)
+            }
+            isOpen = true
+            return locksIn
+        }
+    }
+
     /// Continues over the connection that the vault was opened with.
     func use<R: ~Copyable>(_ body: (borrowing AgentClient) throws -> R) throws -> R {
         guard let line else { throw VaultError(.agentUnavailable, "the agent has ended") }

@@ -100,14 +100,10 @@ import VaultFormat
         #expect(book.decide(Self.request(), Self.at(0)) == .allow)
     }
 
-    @Test func `a lock ends what was said of items, and not that the vault is to stay shut`() {
+    @Test func `a lock ends what was said of items`() {
         var book = LeaseBook()
-        let vault = LeaseRequest(asker: Self.client(), target: .vault, rule: .eachTime)
-        book.refuse(vault, Self.at(0))
         book.refuse(Self.request(), Self.at(0))
         book.end()
-        #expect(book.decide(vault, Self.at(4_999)) == .refuse(.refusedBefore))
-        #expect(book.decide(vault, Self.at(5_000)) == .ask(.once))
         #expect(book.decide(Self.request(), Self.at(0)) == .ask(.untilLock))
     }
 

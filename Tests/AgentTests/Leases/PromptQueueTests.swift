@@ -65,7 +65,7 @@ import Testing
     @Test func `what waits for a client that has gone is never asked`() {
         var queue = PromptQueue()
         #expect(add(&queue, client: 1) && add(&queue, client: 2))
-        queue.dropWaiting { $0 == 1 }
+        queue.dropWaiting { $0.client == 1 }
         #expect(queue.openNext()?.client == 2)
         #expect(queue.takeWaiting().isEmpty)
     }

@@ -178,7 +178,8 @@ struct ScriptedPinentry {
     let folder: String
     var path: String { folder + "/pinentry" }
 
-    /// Answers each question with a line of the file `answer`, which may be a pipe.
+    /// Answers each question with a line of the file `answer`, and one for a secret with one of `secret`. Both may be
+    /// pipes.
     private static let obedient = #"""
         #!/usr/bin/python3
         import os, sys
@@ -197,7 +198,10 @@ struct ScriptedPinentry {
                 log.flush()
                 print(said, flush=True)
             elif line == "GETPIN\n":
-                with open(folder + "/secret") as secret: print("D " + secret.readline() + "OK", flush=True)
+                with open(folder + "/secret") as secret: said = secret.readline().rstrip("\n")
+                log.write("TOOK\n")
+                log.flush()
+                print(said if said.startswith("ERR ") else "D " + said + "\nOK", flush=True)
             elif line.startswith(("OPTION ", "SET")): print("OK", flush=True)
             else: print("ERR 536871187 Unknown IPC command <Pinentry>", flush=True)
         """#
@@ -228,19 +232,22 @@ struct ScriptedPinentry {
 
     static let no = "ERR 83886194 Not confirmed"
 
+    static let cancelled = "ERR 83886179 Operation cancelled"
+
     /// Questions wait until ``release(_:)``.
-    func hold() throws {
-        try FileManager.default.removeItem(atPath: folder + "/answer")
-        let isMade = unsafe mkfifo(folder + "/answer", 0o600) == 0
+    /// - Parameter file: `secret` for those for a secret.
+    func hold(_ file: String = "answer") throws {
+        try? FileManager.default.removeItem(atPath: "\(folder)/\(file)")
+        let isMade = unsafe mkfifo("\(folder)/\(file)", 0o600) == 0
         try #require(isMade)
     }
 
     /// Waits until a question is held. It stays so as long as the result is open.
-    func waitForQuestion() throws -> Int32 {
+    func waitForQuestion(_ file: String = "answer") throws -> Int32 {
         var pipe: Int32 = -1
         // Until somebody reads it.
         let isHeld = Patience.wait {
-            pipe = unsafe open(folder + "/answer", O_WRONLY | O_NONBLOCK)
+            pipe = unsafe open("\(folder)/\(file)", O_WRONLY | O_NONBLOCK)
             return pipe >= 0
         }
         guard !isHeld else { return pipe }
@@ -248,7 +255,7 @@ struct ScriptedPinentry {
     }
 
     /// Answers one question that is held; waits until it is there, and until it has taken the answer.
-    func release(_ line: String) throws { try release(waitForQuestion(), line) }
+    func release(_ line: String, _ file: String = "answer") throws { try release(waitForQuestion(file), line) }
 
     /// Answers the question of ``waitForQuestion()``; waits until the answer is taken.
     func release(_ pipe: Int32, _ line: String) throws {

@@ -57,6 +57,13 @@ package final class ServiceBus {
         return owner?.number().flatMap { Int32(exactly: $0) }
     }
 
+    /// Whether a program of the session has a name now. Waits for the bus; false where there is none.
+    package static func isOwned(_ name: String) -> Bool {
+        guard let bus = try? SystemBus(session: ()) else { return false }
+        let reply = try? bus.call(.bus, "NameHasOwner", [.text(name)], patience: 1000)
+        return reply?.flag() ?? false
+    }
+
     /// For `poll(2)`; with it ``events``.
     package var descriptor: Int32 { bus.descriptor }
 

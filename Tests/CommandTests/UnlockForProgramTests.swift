@@ -1,0 +1,119 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Commands without a terminal, and programs of others, that need the vault while it is locked.
+@Suite struct UnlockForProgramTests {
+    /// A pinentry that says what is in `says`, one line for each question, and writes down what it was asked.
+    private static let beginning = #"""
+        set -u; cd "$HOME"; umask 077
+        cat > pinentry <<'END'
+        #!/usr/bin/python3
+        import os, sys
+        print("OK", flush=True)
+        for line in sys.stdin:
+            if line.startswith("SETDESC "): open("FOLDER/asked", "a").write(line[8:])
+            if line == "GETPIN\n":
+                said = open("FOLDER/says").readline().rstrip("\n")
+                print(said if said.startswith("ERR ") else "D " + said + "\nOK", flush=True)
+            elif line.startswith(("OPTION ", "SET")): print("OK", flush=True)
+            else: print("ERR 536871187 Unknown IPC command", flush=True)
+        END
+        sed -i "s,FOLDER,$HOME," pinentry; chmod 700 pinentry; : > asked
+        export DISPLAY= WAYLAND_DISPLAY= HOLDFAST_PINENTRY=$HOME/pinentry
+        alone() { setsid -w "$@" < /dev/null; }
+        hf() { alone "$HOLDFAST" "$@"; }
+        right() { cat passcode > says; }
+        no() { echo 'ERR 83886179 Operation cancelled' > says; }
+        lock() { "$HOLDFAST" lock > /dev/null; }
+        end() { "$HOLDFAST" lock --shut-down > /dev/null; }
+        asked() { wc -l < asked; }
+
+        """#
+
+    private func run(_ script: String) throws -> Sandbox.Result {
+        let sandbox = try AgentSandbox()
+        _ = try sandbox.sandbox.file((Prepared.passcode + "\n").utf8, "passcode")
+        let file = try sandbox.sandbox.file((Self.beginning + script).utf8, "script")
+        return try sandbox.sandbox.run(
+            "/bin/bash", raw: [Array(file.utf8)],
+            environment: sandbox.variables.merging(["HOLDFAST": Program.path]) { $1 })
+    }
+
+    @Test func `a command without a terminal has the passcode asked for, and the next one asks nothing`() throws {
+        let result = try run(
+            #"""
+            right
+            hf get greeting; hf get greeting; asked
+            grep -c 'wants your vault to be unlocked, to use its entries' asked
+            lock; echo '{{ holdfast://default/greeting }}' > template; hf inject --in template
+            end; hf unlock | cut -c 1-8; hf unlock | cut -c 1-8; asked
+            lock; printf 'protocol=https\nhost=h.example\nusername=u\npassword=p\n\n' > ask
+            setsid -w "$HOLDFAST" git-credential store < ask; setsid -w "$HOLDFAST" git-credential get < ask | grep ^password
+            tail -n 1 asked | grep -o 'for a password of git'
+            """#)
+        #expect(
+            result.text
+                == "Guten Tag\nGuten Tag\n1\n1\nGuten Tag\n\nunlocked\nunlocked\n3\npassword=p\nfor a password of git\n",
+            "\(result.text) \(result.errors)")
+    }
+
+    @Test func `a no is remembered for all programs, and the user's own unlock is asked at once`() throws {
+        let result = try run(
+            #"""
+            no; hf get greeting; echo "code $?"
+            right; hf get greeting 2> errors; echo "code $?"; grep -c 'you refused to unlock it a moment ago' errors
+            eval "$("$HOLDFAST" ssh agent)"; ssh-add -l
+            asked
+            hf unlock | cut -c 1-8; hf get greeting; lock; hf get greeting; asked
+            """#)
+        #expect(
+            result.text
+                == "code 3\ncode 3\n1\nThe agent has no identities.\n1\nunlocked\nGuten Tag\nGuten Tag\n3\n",
+            "\(result.text) \(result.errors)")
+    }
+
+    @Test func `where the vault or the user says so, no command without a terminal asks`() throws {
+        let result = try run(
+            #"""
+            right
+            refuses() { hf get greeting 2> errors; echo "$? $(grep -c 'locked: there is no terminal to ask' errors) $(asked)"; }
+            "$HOLDFAST" config set unlock.remember=no > /dev/null; refuses; rm -rf .config
+            SUDO_UID=0 refuses
+            chmod 755 runtime; refuses; chmod 700 runtime
+            "$HOLDFAST" lock-policy set remember=never --passcode-fd 5 5< passcode > /dev/null 2>&1; refuses
+            HOLDFAST_PINENTRY= refuses
+            hf unlock | cut -c 1-8
+            """#)
+        #expect(
+            result.text == "3 1 0\n3 1 0\n3 1 0\n3 1 0\n3 1 0\nunlocked\n", "\(result.text) \(result.errors)")
+    }
+
+    @Test func `without a terminal and a display a running agent says what to do`() throws {
+        let result = try run(
+            #"""
+            export HOLDFAST_PINENTRY=
+            "$HOLDFAST" unlock --passcode-fd 5 5< passcode > /dev/null; lock
+            hf get greeting; echo "code $?"; hf unlock; echo "code $?"
+            """#)
+        #expect(result.text == "code 3\ncode 3\n", "\(result.text) \(result.errors)")
+        let lines = result.errors.split(separator: "\n").filter { $0.contains("locked: there is no terminal") }
+        #expect(lines.count == 2 && lines.allSatisfy { $0.contains("run holdfast unlock on a terminal") }, "\(lines)")
+    }
+
+    @Test func `ssh and git are asked for on their terminal after a lock`() throws {
+        let result = try run(
+            LeaseCommandTests.asking + #"""
+                export HOLDFAST_PINENTRY=; PASSCODE="$(cat passcode)\\n"
+                "$HOLDFAST" unlock --passcode-fd 5 5< passcode > /dev/null; eval "$("$HOLDFAST" ssh agent)"
+                "$HOLDFAST" ssh generate laptop > laptop.pub; lock
+                ask 'ssh-add -l' 'to use SSH keys' '' 'Passcode: ' "$PASSCODE" | grep -c laptop
+                lock; echo text > text
+                ask 'ssh-keygen -Y sign -q -f laptop.pub -n file < text > sig' 'Passcode: ' 'wrong\n' 'wrong passcode' '' 'Passcode: ' "$PASSCODE" > /dev/null
+                head -n 1 sig
+                lock; ask 'ssh-add -l; ssh-add -l' 'Passcode: ' '\n' | grep -c 'no identities'
+                """#)
+        #expect(
+            result.text == "1\n-----BEGIN SSH SIGNATURE-----\n2\n", "\(result.text) \(result.errors)")
+    }
+}
