@@ -568,7 +568,7 @@ let linuxBackends = [
 /// Tests of parts that only Linux has.
 let linuxTests = [
     "HoldfastUITests": ["DoctorModelTests.swift", "OwnerPartsTests.swift", "QRMatrixTests.swift"],
-    "CryptographyTests": ["AgreementTests.swift"],
+    "CryptographyTests": ["AgreementTests.swift", "SSHSigningTests.swift"],
 ]
 if isApple {
     package.products.removeAll { ["holdfast", "holdfast-tour", "holdfast-server", "FaultInjection"].contains($0.name) }

@@ -42,4 +42,7 @@ extension P256PublicKey {
 package typealias Ed25519PrivateKey = OpenSSLEd25519PrivateKey
 /// For the keys of the hosts that SSH programs connect to.
 package typealias Ed25519PublicKey = OpenSSLEd25519PublicKey
+/// For the keys of SSH on larger curves.
+package typealias ECDSAPrivateKey = OpenSSLECDSAPrivateKey
+package typealias RSAPrivateKey = OpenSSLRSAPrivateKey
 #endif

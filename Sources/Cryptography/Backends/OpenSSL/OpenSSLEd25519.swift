@@ -44,19 +44,7 @@ internal import SecretMemory
     /// - Returns: 64 bytes.
     /// - Throws: ``CryptographyError/library(code:)``.
     package borrowing func sign(_ message: RawSpan) throws(CryptographyError) -> [UInt8] {
-        guard let context = unsafe EVP_MD_CTX_new() else { throw OpenSSL.takeError() }
-        defer { unsafe EVP_MD_CTX_free(context) }
-        var signature = [UInt8](repeating: 0, count: Self.signatureSize)
-        var count = signature.count
-        guard unsafe EVP_DigestSignInit_ex(context, nil, nil, nil, nil, key, nil) == 1 else {
-            throw OpenSSL.takeError()
-        }
-        let size = message.byteCount
-        let status = unsafe message.withPointer { message in
-            unsafe EVP_DigestSign(context, &signature, &count, message, size)
-        }
-        guard status == 1, count == Self.signatureSize else { throw OpenSSL.takeError() }
-        return signature
+        try unsafe OpenSSL.sign(message, with: key, hash: nil)
     }
 }
 

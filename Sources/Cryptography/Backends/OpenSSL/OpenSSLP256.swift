@@ -129,13 +129,14 @@ enum OpenSSLP256 {
         }
     }
 
-    /// Writes a DER signature as r then s.
+    /// Writes a DER signature, of any curve, as r then s, each half of `raw`.
     @unsafe static func decodeDER(_ signature: UnsafeMutableRawBufferPointer, into raw: inout [UInt8]) -> Bool {
         var start = unsafe UnsafePointer(signature.baseAddress?.assumingMemoryBound(to: UInt8.self))
         guard let numbers = unsafe d2i_ECDSA_SIG(nil, &start, signature.count) else { return false }
         defer { unsafe ECDSA_SIG_free(numbers) }
         return unsafe raw.withUnsafeMutableBufferPointer { raw in
-            guard let base = raw.baseAddress, raw.count == 2 * size else { return false }
+            let size = raw.count / 2
+            guard let base = raw.baseAddress else { return false }
             return unsafe BN_bn2binpad(ECDSA_SIG_get0_r(numbers), base, Int32(size)) == Int32(size)
                 && BN_bn2binpad(ECDSA_SIG_get0_s(numbers), base + size, Int32(size)) == Int32(size)
         }
