@@ -333,7 +333,7 @@ let package = Package(
                 "SecretMemory",
                 "SystemCalls",
                 // The keys that the agent offers to SSH programs, which only Linux has.
-            ] + (isApple ? [] : ["ProgramProtocols"])),
+            ] + (isApple ? [] : ["ProgramAccess"])),
         tests(
             "ImportsTests",
             [

@@ -169,12 +169,31 @@ private func credential(_ input: [UInt8]) {
 
 private func ssh(_ input: [UInt8]) {
     func check(_ layout: SSHPrivateLayout) {
-        require(
-            layout.point.upperBound <= input.count && layout.secret.upperBound <= input.count, "a key lies elsewhere")
-        require(layout.point.count == layout.kind.pointSize, "a point has another size")
-        require((1...SSHKeyKind.secretSize).contains(layout.secret.count), "a secret has another size")
+        check(layout.publicKey)
+        require(layout.secrets.count == (layout.kind == .rsa ? 4 : 1), "a key has other parts")
+        require(layout.secrets.allSatisfy { !$0.isEmpty && $0.upperBound <= input.count }, "a secret lies elsewhere")
+        let most = layout.kind == .rsa ? layout.publicKey.number.count : layout.kind.secretSize
+        require(layout.secrets.allSatisfy { $0.count <= most }, "a secret has another size")
+    }
+    func check(_ key: SSHPublicKey) {
+        require(key.number.upperBound <= input.count, "a key lies elsewhere")
+        require(key.kind == .rsa || key.number.count == key.kind.pointSize, "a point has another size")
+        let plain = unsafe key.blob(in: input.span.bytes)
+        require(SSHPublicKey.plain(plain) == plain, "a key is about another one")
+        require((try? unsafe SSHPublicKey(parsing: 0..<plain.count, in: plain.span.bytes)) != nil, "a key is none")
     }
     if let layout = try? unsafe SSHPrivateLayout(file: input.span.bytes) { check(layout) }
+    if let key = try? unsafe SSHPublicKey(parsing: 0..<input.count, in: input.span.bytes) { check(key) }
+    for form in SSHPrivateFile.allCases {
+        guard let key = try? unsafe DERPrivateKey(form, input.span.bytes) else { continue }
+        require((key.publicKey != nil) == (key.kind == .rsa), "a key has other parts")
+        require(key.secrets.allSatisfy { !$0.isEmpty && $0.upperBound <= input.count }, "a secret lies elsewhere")
+    }
+    for name in SSHKnownHosts.names(of: "KEY", in: input) {
+        guard case .text(let text) = name else { continue }
+        _ = SSHHostPatterns(text)?.answer([name]) { _, _, _ in true }
+        require(SSHHostPatterns("*")?.answer([name]) { _, _, _ in false } == .yes, "a host is not any")
+    }
     switch try? unsafe SSHAgentRequest(parsing: input.span.bytes) {
     case .add(let layout, let constraints):
         check(layout)
@@ -189,7 +208,7 @@ private func ssh(_ input: [UInt8]) {
         guard let proof = try? unsafe binding.proof(in: input.span.bytes) else { break }
         require(proof.signature.count == 64 && proof.point.count == proof.kind.pointSize, "a proof has another size")
         require((1...SSHSessions.longestID).contains(binding.session.count), "a session has no name")
-    case .sign(let key, let data):
+    case .sign(let key, let data, _):
         require(key.upperBound <= data.lowerBound && data.upperBound <= input.count, "what is signed lies elsewhere")
     case .lock(let range), .unlock(let range), .remove(let range):
         require(range.upperBound == input.count, "a field lies elsewhere")

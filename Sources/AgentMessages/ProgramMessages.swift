@@ -8,7 +8,8 @@ package enum ProgramRequest: RequestArea {
     case serveSSH
     /// Be the Secret Service of the user's session from now on.
     case serveSecrets
-    /// Store a private key as OpenSSH writes it, which is the end of the message, as an item.
+    /// Store a private key as its file has it, which is the end of the message, as an item. A certificate may be behind
+    /// it.
     case importSSH(RecordName, key: Range<Int>)
 
     /// What is done with a server's password.

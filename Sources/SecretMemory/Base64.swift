@@ -40,18 +40,14 @@ package enum Base64 {
         }
     }
 
-    /// A text of such lines between two of its own, of a secret and what stands around it.
+    /// A text of such lines between two of its own.
     /// - Throws: `lockedMemoryExhausted`.
     package static func armour(
-        _ front: [UInt8], _ secret: RawSpan, _ back: [UInt8], between begin: StaticString, and end: StaticString
+        _ bytes: RawSpan, between begin: StaticString, and end: StaticString
     ) throws(SecretMemoryError) -> SecretBytes {
-        var whole = SecretBuffer()
-        try unsafe whole.append(front.span.bytes)
-        try whole.append(secret)
-        try unsafe whole.append(back.span.bytes)
         var text = SecretBuffer()
         try text.append("\(begin)\n")
-        try whole.withBytes { whole throws(SecretMemoryError) in try appendLines(whole, to: &text) }
+        try appendLines(bytes, to: &text)
         try text.append("\(end)\n")
         return try text.bytes()
     }

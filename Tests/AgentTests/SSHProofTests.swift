@@ -12,17 +12,16 @@ import Testing
         var generator = SeededGenerator()
         let seed = (0..<32).map { _ in UInt8.random(in: 1...200, using: &generator) }
         let (point, value): ([UInt8], [UInt8])
-        switch kind {
-        case .ed25519:
+        if kind == .ed25519 {
             let key = try unsafe Ed25519PrivateKey(seed: seed.span.bytes)
             (point, value) = (try key.publicKey(), try unsafe key.sign(signed.span.bytes))
-        case .p256:
+        } else {
             let secret = try unsafe SecretBytes(copying: seed.span.bytes)
             let key = try P256PrivateKey(scalar: secret)
             (point, value) = (try key.publicKey.uncompressed(), try unsafe key.sign(signed.span.bytes))
         }
         // A reply to a request for a signature has it in the form in which hosts write it.
-        let signature = Array(SSHAgentReply.signature(kind, value).dropFirst(5))
+        let signature = Array(SSHAgentReply.signature(kind == .ed25519 ? .ed25519 : .p256, value).dropFirst(5))
         var writer = SSHWriter()
         writer.byte(27)
         writer.string("session-bind@openssh.com")
@@ -37,7 +36,7 @@ import Testing
         return binding.isProved(in: bytes)
     }
 
-    @Test(arguments: SSHKeyKind.allCases)
+    @Test(arguments: [SSHKeyKind.ed25519, .p256])
     func `a host proves the session that it has signed, and no byte may differ`(kind: SSHKeyKind) throws {
         let session = [UInt8](repeating: 7, count: 32)
         let right = try Self.message(kind, session: session, signed: session)
@@ -52,7 +51,7 @@ import Testing
         }
     }
 
-    @Test(arguments: SSHKeyKind.allCases)
+    @Test(arguments: [SSHKeyKind.ed25519, .p256])
     func `a session without an identifier, or with one that is too long, is not proved`(kind: SSHKeyKind) throws {
         for count in [0, SSHSessions.longestID + 1] {
             let session = [UInt8](repeating: 7, count: count)

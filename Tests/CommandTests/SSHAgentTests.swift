@@ -7,7 +7,7 @@ import Testing
 /// The agent as an ssh-agent, used by the real OpenSSH: ssh-add, ssh-keygen, ssh with a private sshd, git.
 @Suite struct SSHAgentTests {
     /// Two keys in the vault, whose files are gone; `login` logs in to a server that is a child of ssh, without a port.
-    private static let beginning = """
+    static let beginning = """
         set -eu
         cd "$HOME"
         umask 077
@@ -47,13 +47,13 @@ import Testing
 
         """
 
-    private func unlocked() throws -> AgentSandbox {
+    func unlocked() throws -> AgentSandbox {
         let sandbox = try AgentSandbox()
         #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
         return sandbox
     }
 
-    private func run(_ script: String, in sandbox: AgentSandbox) throws -> Sandbox.Result {
+    func run(_ script: String, in sandbox: AgentSandbox) throws -> Sandbox.Result {
         _ = try sandbox.sandbox.file((Prepared.passcode + "\n").utf8, "passcode")
         let file = try sandbox.sandbox.file((Sandbox.awaiting + Self.beginning + script).utf8, "script")
         return try sandbox.sandbox.run(
@@ -225,9 +225,9 @@ import Testing
         _ = try sandbox.sandbox.file((Prepared.passcode + "\n").utf8, "passcode")
         let result = try run(
             """
-            ssh-keygen -q -t ed25519 -N '' -C added -f three; ssh-keygen -q -t rsa -b 2048 -N '' -f four
+            ssh-keygen -q -t ed25519 -N '' -C added -f three; ssh-keygen -q -t rsa -b 1024 -N '' -f four
             ssh-add -q three; ssh-add -L | cut -d' ' -f3 | sort
-            ssh-add -q four 2>/dev/null || echo no RSA
+            ssh-add -q four 2>/dev/null || echo too small
             cut -d' ' -f1,2 three.pub > authorized; login "$(id -un)@server" echo in
             ssh-add -q -d three; ssh-add -L | grep -c added || true
             ssh-add -q -d one.pub 2>/dev/null || echo stays
@@ -238,7 +238,7 @@ import Testing
             """, in: sandbox)
         #expect(
             result.text
-                == "added\nkeys/two\none\nno RSA\nin\n0\nstays\nexpired\n0\n0\n",
+                == "added\nkeys/two\none\ntoo small\nin\n0\nstays\nexpired\n0\n0\n",
             "\(result.text) \(result.errors)")
     }
 
@@ -392,7 +392,7 @@ import Testing
                 sign eval; cat asked; sign there
                 """, in: sandbox)
         #expect(
-            result.text == "signed\nsigned\nrefused\n0\n2\nrefused\nasked\nrefused\n",
+            result.text == "signed\nsigned\nrefused\n0\n1\nrefused\nasked\nrefused\n",
             "\(result.text) \(result.errors)")
     }
 
@@ -595,12 +595,12 @@ import Testing
             ssh-keygen -q -t ed25519 -N 'secret words' -a 1 -C locked -f five
             import five --in five 2> error | cmp - five.pub && echo imported
             import again --in five 2> error 3> other | cmp - five.pub && echo again
-            ssh-keygen -q -t rsa -b 2048 -N '' -f six
-            import six --in six 2> error || grep -o 'only SSH keys' error
+            ssh-keygen -q -t rsa -b 1024 -N '' -f six
+            import six --in six 2> error || grep -o '2,048 to 4,096 bits' error
             echo no key | import seven 2> error || grep -o 'no private key' error
             grep tag error
             """, in: sandbox)
         #expect(
-            result.text == "imported\nagain\nonly SSH keys\nno private key\n", "\(result.text) \(result.errors)")
+            result.text == "imported\nagain\n2,048 to 4,096 bits\nno private key\n", "\(result.text) \(result.errors)")
     }
 }

@@ -93,25 +93,54 @@ import VaultFormat
         }
     }
 
+    /// By OpenSSL, whose output is different each time.
+    @Test(arguments: [
+        "genrsa -traditional 2048", "genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048",
+        "ecparam -genkey -noout -name secp384r1", "ecparam -genkey -noout -name secp521r1",
+        "genpkey -algorithm EC -pkeyopt ec_paramgen_curve:P-521",
+        "ecparam -genkey -name prime256v1",
+    ])
+    func `a key that OpenSSL makes gets OpenSSH's form`(_ words: String) throws {
+        let key = try run("/usr/bin/openssl", words.split(separator: " ").map(String.init))
+        let item = try item(key, told: nil)
+        let text = try #require(item.text("private key"))
+        #expect(text.hasPrefix("-----BEGIN OPENSSH PRIVATE KEY-----\n") && item.remarks.count == 1)
+        try #expect(publicKey(of: text) == item.text("public key") && publicKey(of: key) == item.text("public key"))
+    }
+
+    @Test func `a key of RSA that is too small is kept and said`() throws {
+        let key = try run("/usr/bin/openssl", ["genrsa", "1024"])
+        let item = try item(key, told: "told")
+        #expect(item.text("private key") == key && item.remarks.map(\.1).joined().contains("2,048 to 4,096 bits"))
+    }
+
     /// As ssh-keygen says it.
     private func publicKey(of text: String) throws -> String {
         let folder = try ScratchFolder("key")
         _ = FileManager.default.createFile(
             atPath: folder["k"], contents: Data(text.utf8), attributes: [.posixPermissions: 0o600])
+        return try run("/usr/bin/ssh-keygen", ["-y", "-f", folder["k"]]).trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+
+    private func run(_ program: String, _ words: [String]) throws -> String {
         let (process, output) = (Process(), Pipe())
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/ssh-keygen")
-        process.arguments = ["-y", "-f", folder["k"]]
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = words
         process.standardOutput = output
+        process.standardError = FileHandle.nullDevice
         try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        let line = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        return line.trimmingCharacters(in: .whitespacesAndNewlines)
+        return text
     }
 
     @Test func `a key as OpenSSH writes it stays as it is`() throws {
-        let item = try item(SSHKeyTests.openSSH, told: nil)
-        #expect(item.remarks.isEmpty && item.text("private key") == SSHKeyTests.openSSH)
-        #expect(item.text("public key")?.hasPrefix("ssh-ed25519 AAAA") ?? false)
+        for (key, kind) in [(SSHKeyTests.openSSH, "ssh-ed25519"), (SSHKeyTests.rsa, "ssh-rsa")] {
+            let item = try item(key, told: nil)
+            #expect(item.remarks.isEmpty && item.text("private key") == key)
+            let line = try #require(item.text("public key"))
+            #expect(try line.hasPrefix("\(kind) AAAA") && line == publicKey(of: key + "\n"))
+        }
     }
 
     @Test func `a public key that is another one's is said`() throws {
@@ -121,8 +150,7 @@ import VaultFormat
     }
 
     @Test(arguments: [
-        (rsa, "of a kind"), ("x", "of a kind"),
-        ("-----BEGIN PRIVATE KEY-----\nMA==\n-----END PRIVATE KEY-----", "of a kind"),
+        ("x", "no private key"), ("-----BEGIN PRIVATE KEY-----\nMA==\n-----END PRIVATE KEY-----", "no private key"),
         ("-----BEGIN ENCRYPTED PRIVATE KEY-----\nMIGj\n-----END ENCRYPTED PRIVATE KEY-----", "with a passphrase"),
     ])
     func `a key that the agent does not offer is kept and said`(_ key: String, _ words: String) throws {

@@ -336,7 +336,7 @@ package struct AgentClient: ~Copyable {
         guard case .done = try receiveReply() else { throw .unexpected }
     }
 
-    /// Stores a private key as OpenSSH writes it.
+    /// Stores a private key as its file has it, and a certificate behind it.
     /// - Returns: The public key in one line.
     /// - Throws: As `SSHIdentities.add`.
     package borrowing func importSSH(

@@ -136,18 +136,17 @@ extension Agent {
         let (isForwarded, identities) = (client.isForwarded, SSHIdentities(items))
         switch request {
         case .identities:
+            let host = client.sessions.host
             begin(client) { _, _ in
-                let offer = try identities.offer(forwarded: isForwarded)
-                let keys =
-                    added.filter { !offer.withheld.contains($0.blob) }
-                    + offer.keys.filter { !hidden.contains($0.blob) }
-                return SSHAgentReply.identities(keys.map { ($0.blob, $0.comment) })
+                let offer = try identities.offer(forwarded: isForwarded, at: host.flatMap { SSHHost($0) })
+                return SSHAgentReply.identities(offer.list(with: added, hidden: hidden))
             }
-        case .sign(let key, let data):
+        case .sign(let key, let data, let flags):
             let wanted = body.bytes.withBytes { $0.extracting(key).array }
-            let isConfirmed = ssh.needsConfirmation(wanted)
+            let plain = SSHPublicKey.plain(wanted)
+            let isConfirmed = ssh.needsConfirmation(plain)
             let isAllowed = body.bytes.withBytes {
-                ssh.allows(wanted, to: $0.extracting(data), for: client.sessions)
+                ssh.allows(plain, named: wanted, to: $0.extracting(data), for: client.sessions)
             }
             guard isAllowed else { return answer(SSHAgentReply.failure, client) }
             begin(client) { gate, isForChip in
@@ -160,17 +159,17 @@ extension Agent {
                     let next = LeaseCheck.Needed(item, path)
                     if closed.map({ next.rule.isStricter(than: $0.rule) }) ?? true { closed = next }
                 }
-                guard let found = added.first(where: { $0.blob == wanted }) ?? item else {
-                    return SSHAgentReply.failure
-                }
+                guard let found = added.first(where: { $0.listed == wanted }) ?? item,
+                    let signature = found.kind.signature(flags: flags)
+                else { return SSHAgentReply.failure }
                 if isConfirmed {
                     let name = item?.comment ?? found.comment
-                    closed = LeaseCheck.Needed(target: .sshKey(wanted), rule: .eachTime, tags: [], name: name)
+                    closed = LeaseCheck.Needed(target: .sshKey(plain), rule: .eachTime, tags: [], name: name)
                 }
                 if let closed { try gate.pass(closed) }
                 guard !found.isInChip || isForChip else { return nil }
-                let signature = try body.bytes.withBytes { try found.sign($0.extracting(data)) }
-                return SSHAgentReply.signature(found.kind, signature)
+                let bytes = try body.bytes.withBytes { try found.sign($0.extracting(data), as: signature) }
+                return SSHAgentReply.signature(signature, bytes)
             }
         case .add(let layout, let constraints):
             let key = body.bytes.withBytes { try? SSHKey(layout, in: $0, lifetime: .longLived) }
@@ -181,7 +180,7 @@ extension Agent {
             answer(SSHAgentReply.success, client)
         case .remove(let key):
             let named = body.bytes.withBytes { $0.extracting(key).array }
-            let isGone = !hidden.contains(named) && ssh.remove(named, isForwarded: isForwarded)
+            let isGone = !hidden.contains(SSHPublicKey.plain(named)) && ssh.remove(named, isForwarded: isForwarded)
             answer(isGone ? SSHAgentReply.success : SSHAgentReply.failure, client)
         case .removeAll:
             ssh.removeAll(isForwarded: isForwarded)

@@ -82,9 +82,10 @@ final class SSHEndpoint {
     }
 
     /// Whether a key may sign these bytes. One without a constraint may.
-    func allows(_ blob: [UInt8], to sign: RawSpan, for sessions: SSHSessions) -> Bool {
+    /// - Parameter name: The key or the certificate that the request names.
+    func allows(_ blob: [UInt8], named name: [UInt8], to sign: RawSpan, for sessions: SSHSessions) -> Bool {
         guard let destinations = bound[blob]?.destinations, !destinations.isEmpty else { return true }
-        return sessions.allows(destinations, try? SSHLogin(parsing: sign, key: blob))
+        return sessions.allows(destinations, try? SSHLogin(parsing: sign, key: name))
     }
 
     /// Whether each use of a key is asked for.
@@ -107,7 +108,7 @@ final class SSHEndpoint {
         var next = Bound(
             needsConfirmation: constraints.needsConfirmation, destinations: constraints.destinations)
         var expires = constraints.lifetime.map { now + UInt64($0) * 1000 }
-        let (old, before) = (added.first { $0.key.blob == key.blob }, bound[key.blob])
+        let (old, before) = (added.first { $0.key.listed == key.listed }, bound[key.blob])
         if isForwarded {
             // Two lists of hosts cannot be made one that is no longer than each.
             guard before.map({ $0.destinations.isEmpty || $0.destinations == next.destinations }) ?? true else {
@@ -120,20 +121,23 @@ final class SSHEndpoint {
             next.isFree || before != nil || bound.count < SSHEndpoint.mostKeys
         else { return false }
         bound[key.blob] = next.isFree ? nil : next
-        added.removeAll { $0.key.blob == key.blob }
+        added.removeAll { $0.key.listed == key.listed }
         added.append(Added(key: key, expires: expires))
         return true
     }
 
-    /// Removes an added key, and its constraints if the user asks.
+    /// Removes an added key or certificate, and the constraints of its key if the user asks and nothing else that was
+    /// added has it.
     ///
     /// - Parameter isForwarded: Whether the request comes from a forwarded host. Such a host removes no constraint, and
     ///   no key that is for certain hosts.
     /// - Returns: Whether something was removed.
-    func remove(_ blob: [UInt8], isForwarded: Bool) -> Bool {
+    func remove(_ listed: [UInt8], isForwarded: Bool) -> Bool {
         let before = added.count
-        added.removeAll { $0.key.blob == blob && !(isForwarded && isForHosts($0)) }
-        let isFreed = !isForwarded && bound.removeValue(forKey: blob) != nil
+        added.removeAll { $0.key.listed == listed && !(isForwarded && isForHosts($0)) }
+        let plain = SSHPublicKey.plain(listed)
+        let isUsed = added.contains { $0.key.blob == plain }
+        let isFreed = !isForwarded && !isUsed && bound.removeValue(forKey: plain) != nil
         return isFreed || added.count < before
     }
 

@@ -74,7 +74,8 @@ enum FrontPage {
         .init(
             title: "Programs that get secrets",
             commands: [
-                .gitCredential, .dockerCredential, .sshAgent, .sshGenerate, .sshImport, .secretsServe, .leaseList,
+                .gitCredential, .dockerCredential, .sshAgent, .sshGenerate, .sshImport, .sshCertificate, .secretsServe,
+                .leaseList,
                 .leaseAdd, .leaseRevoke,
             ])
     ]

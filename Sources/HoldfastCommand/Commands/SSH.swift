@@ -15,6 +15,8 @@ extension Command {
             "Entries of the kind SSH key are offered; holdfast ssh import makes them. Keys that ssh-add adds are kept in memory "
                 + "until the vault locks. A key with the tag no-forwarding is not offered to hosts that the agent is "
                 + "forwarded to, and one that is added with ssh-add -h is used for those hosts only (OpenSSH 8.9 or newer).",
+            "An entry's field hosts has the names of the hosts that its key is for, as after Host in ssh_config. At a host in known_hosts "
+                + "its keys come first, and those for other hosts are not offered.",
         ],
         example: "holdfast ssh agent",
         options: [Options.home.option],
@@ -23,8 +25,9 @@ extension Command {
     static let sshImport = Command(
         "ssh", "import", summary: "store an SSH key",
         details: [
-            "Stores a private key of OpenSSH's, of the kind Ed25519 or ECDSA P-256, from standard input or --in, and prints "
-                + "the public key. The vault encrypts it, so it is stored without its passphrase.",
+            "Stores a private key of OpenSSH's or OpenSSL's, of the kind Ed25519, ECDSA or RSA (2,048 to 4,096 bits), from standard "
+                + "input or --in, and prints the public key. The vault encrypts it, so it is stored without its passphrase.",
+            "A certificate in FILE-cert.pub, or behind the key on standard input, is stored with it.",
             "A key with a passphrase is decrypted by ssh-keygen, which asks you for it, in a copy in memory that has no name and "
                 + "leaves nothing behind.",
         ],
@@ -34,7 +37,22 @@ extension Command {
         run: importSSH)
 }
 
+extension Command {
+    static let sshCertificate = Command(
+        "ssh", "certificate", summary: "give an SSH key its certificate",
+        details: [
+            "Stores a user's certificate, as ssh-keygen -s writes it, from standard input or --in, in the entry that has its key. "
+                + "It replaces the one before, and is offered beside the key, also when its time is over."
+        ],
+        example: "holdfast ssh certificate keys/laptop --in laptop-cert.pub",
+        places: [.itemName],
+        options: [Options.collection.option, Options.certificateIn.option] + Options.unlocking,
+        run: setCertificate)
+}
+
 extension Options {
+    static let certificateIn = TextOption(
+        "in", "FILE", .file, help: "Read the certificate from FILE.", short: "i")
     static let inTPM = Flag("tpm", "Have this machine's TPM make the key, which never leaves it.")
 }
 
@@ -91,6 +109,19 @@ private func importSSH(_ arguments: Arguments) throws(CommandError) -> ExitCode 
     let text = try SSHKeyFile.read(arguments[Options.keyIn])
     let record = try access.requireFree(arguments[place: 0])
     try Output.write(try store(text, record, access) + "\n")
+    return .done
+}
+
+private func setCertificate(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    let access = ItemAccess(arguments)
+    let text = try SSHKeyFile.content(arguments[Options.certificateIn])
+    let found = try access.find(arguments[place: 0], .lastPart)
+    try access.change(found) { item throws(CommandError) in
+        try vaultCall {
+            try text.withBytes { text throws(VaultError) in try SSHCertificate.set(text, in: &item) }
+        }
+    }
+    Output.remark("\(found.record.written) has this certificate now.")
     return .done
 }
 

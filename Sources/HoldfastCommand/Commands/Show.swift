@@ -3,6 +3,7 @@ internal import CommandLineArguments
 internal import Holdfast
 internal import VaultFormat
 internal import Imports
+internal import ProgramAccess
 internal import SecretMemory
 
 extension Options {
@@ -94,6 +95,9 @@ private func showText(_ item: borrowing Item, _ record: NamedRecord, reveals: Bo
     try Output.write(Facts.text(rows))
     if !reveals, item.fields.contains(where: { !$0.kind.isOpen && $0.kind != .file }) || notes != nil {
         Output.remark("Use --reveal to show what is hidden.")
+    }
+    if let problem = SSHIdentities.problem(of: item) {
+        Output.note("SSH programs are not offered all of this: \(problem)")
     }
 }
 

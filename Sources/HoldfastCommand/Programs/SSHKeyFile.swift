@@ -7,19 +7,35 @@ internal import SystemCalls
 enum SSHKeyFile {
     private static let longest = ProgramRequest.keySizes.upperBound
 
+    /// The key, and behind it the certificate that lies beside its file.
     /// - Throws: A usage error for what is no key; a failure when it cannot be decrypted.
     static func read(_ path: String?) throws(CommandError) -> SecretBytes {
         let text = try content(path)
-        do throws(VaultError) {
-            _ = try text.withBytes { text throws(VaultError) in try SSHIdentities.key(parsing: text) }
-            return text
-        } catch {
-            guard error.reason == VaultError.encryptedSSHKey.reason else { throw CommandError(error) }
+        let key = try isEncrypted(text) ? decrypted(text) : text
+        guard let path, unsafe access("\(path)-cert.pub", F_OK) == 0 else { return key }
+        Output.note("with the certificate \(Escaping.name("\(path)-cert.pub"))")
+        let certificate = try content("\(path)-cert.pub")
+        return try vaultCall {
+            var both = SecretBuffer(limit: longest)
+            try key.withBytes { key throws(SecretMemoryError) in try both.append(key) }
+            try both.append("\n")
+            try certificate.withBytes { certificate throws(SecretMemoryError) in try both.append(certificate) }
+            return try both.bytes()
         }
-        return try decrypted(text)
     }
 
-    private static func content(_ path: String?) throws(CommandError) -> SecretBytes {
+    private static func isEncrypted(_ text: borrowing SecretBytes) throws(CommandError) -> Bool {
+        do throws(VaultError) {
+            _ = try text.withBytes { text throws(VaultError) in try SSHKeyText(parsing: text) }
+            return false
+        } catch {
+            guard error.reason == VaultError.encryptedSSHKey.reason else { throw CommandError(error) }
+            return true
+        }
+    }
+
+    /// A file, or standard input.
+    static func content(_ path: String?) throws(CommandError) -> SecretBytes {
         guard let path else { return try content(STDIN_FILENO) }
         let descriptor = unsafe open(path, O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { throw .failure(.input, "\(Escaping.name(path)): \(SystemError.last)") }

@@ -11,23 +11,12 @@ extension SSHIdentities {
     /// An Ed25519 key, as OpenSSH writes private keys without a passphrase (OpenSSH, PROTOCOL.key).
     /// - Throws: `cryptography`, `outOfMemory`.
     package static func generate() throws(VaultError) -> SecretBytes {
-        do throws(CryptographyError) {
-            let seed = try SecureRandom.secret(SSHKeyKind.secretSize)
-            let point = try seed.withBytes { seed throws(CryptographyError) in
-                try Ed25519PrivateKey(seed: seed).publicKey()
-            }
-            return try text(seed, point)
-        } catch { throw VaultError(any: error) }
-    }
-
-    private static func text(_ seed: borrowing SecretBytes, _ point: [UInt8]) throws(CryptographyError) -> SecretBytes {
-        let frame = seed.withBytes { SSHPrivateFrame(.ed25519, point: point, secret: $0) }
-        do throws(SecretMemoryError) {
-            return try seed.withBytes { seed throws(SecretMemoryError) in
-                try Base64.armour(
-                    frame.front, seed, frame.back, between: SSHPrivateFrame.begin, and: SSHPrivateFrame.end)
-            }
-        } catch { throw CryptographyError.memory(error) }
+        let seed: SecretBytes
+        do throws(CryptographyError) { seed = try SecureRandom.secret(SSHKeyKind.ed25519.secretSize) } catch {
+            throw VaultError(any: error)
+        }
+        let bytes = try SSHPrivateText.bytes(.ed25519, seed: seed)
+        return try bytes.withBytes { bytes throws(VaultError) in try SSHPrivateText.armour(bytes) }
     }
 
     /// An item with a key that this machine's TPM has made.

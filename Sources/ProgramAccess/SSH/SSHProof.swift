@@ -11,6 +11,7 @@ extension SSHBinding {
             return
                 (try? unsafe Ed25519PublicKey(proof.point.span.bytes).isValid(
                     signature: proof.signature.span.bytes, for: session)) ?? false
+        case .p384, .p521, .rsa: return false
         case .p256:
             let short = [2 | proof.point[64] & 1] + proof.point[1...32]
             guard let key = try? unsafe P256PublicKey(compressed: short.span.bytes),

@@ -3,7 +3,8 @@
 package enum SSHAgentRequest: Sendable, Hashable {
     /// Tell the public keys.
     case identities
-    case sign(key: Range<Int>, data: Range<Int>)
+    /// The flags say with which hash RSA signs.
+    case sign(key: Range<Int>, data: Range<Int>, flags: UInt32)
     case add(SSHPrivateLayout, Constraints)
     case remove(key: Range<Int>)
     case removeAll
@@ -38,8 +39,8 @@ package enum SSHAgentRequest: Sendable, Hashable {
         switch number {
         case 11: self = .identities
         case 13:
-            self = .sign(key: try reader.string(bytes), data: try reader.string(bytes))
-            _ = try reader.number(bytes)  // flags, which are about RSA
+            self = .sign(
+                key: try reader.string(bytes), data: try reader.string(bytes), flags: try reader.number(bytes))
         case 17, 25:
             let key = try SSHPrivateLayout(&reader, bytes)
             self = .add(key, number == 25 ? try SSHAgentRequest.constraints(&reader, bytes) : Constraints())
@@ -101,16 +102,16 @@ package enum SSHAgentReply {
         return writer.bytes
     }
 
-    /// A signature: of Ed25519, 64 bytes; of P-256, r and s of 32 bytes each.
-    package static func signature(_ kind: SSHKeyKind, _ signature: [UInt8]) -> [UInt8] {
+    /// A signature: of ECDSA r and s, each as long as a scalar; of the other kinds its bytes.
+    package static func signature(_ name: SSHSignatureName, _ signature: [UInt8]) -> [UInt8] {
         var inner = SSHWriter()
-        inner.string(kind.rawValue)
-        switch kind {
-        case .ed25519: inner.string(signature)
-        case .p256:
+        inner.string(name.rawValue)
+        switch name {
+        case .ed25519, .rsaSHA256, .rsaSHA512: inner.string(signature)
+        case .p256, .p384, .p521:
             var numbers = SSHWriter()
-            numbers.magnitude(Array(signature.prefix(32)))
-            numbers.magnitude(Array(signature.dropFirst(32)))
+            numbers.magnitude(Array(signature.prefix(signature.count / 2)))
+            numbers.magnitude(Array(signature.dropFirst(signature.count / 2)))
             inner.string(numbers.bytes)
         }
         var writer = SSHWriter()

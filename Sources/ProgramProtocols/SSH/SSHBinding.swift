@@ -28,8 +28,10 @@ package struct SSHBinding: Sendable, Hashable {
     package func proof(in bytes: RawSpan) throws(SSHError) -> Proof {
         guard (1...SSHSessions.longestID).contains(session.count) else { throw .invalid }
         var key = SSHReader(host)
-        guard let kind = SSHKeyKind(rawValue: try key.text(bytes)) else { throw .otherKey }
-        if kind == .p256 { guard try key.text(bytes) == SSHKeyKind.curve else { throw .otherKey } }
+        guard let kind = SSHKeyKind(rawValue: try key.text(bytes)), kind == .ed25519 || kind == .p256 else {
+            throw .otherKey
+        }
+        if let curve = kind.curve { guard try key.text(bytes) == curve else { throw .otherKey } }
         let point = try key.string(bytes)
         try key.expectEnd()
         var outer = SSHReader(signature)
@@ -37,9 +39,9 @@ package struct SSHBinding: Sendable, Hashable {
         let inner = try outer.string(bytes)
         try outer.expectEnd()
         var value: [UInt8] = []
-        switch kind {
-        case .ed25519: value = bytes.bytes(in: inner)
-        case .p256:
+        if kind == .ed25519 {
+            value = bytes.bytes(in: inner)
+        } else {
             var numbers = SSHReader(inner)
             for _ in 0..<2 {
                 let number = bytes.bytes(in: try numbers.string(bytes)).drop { $0 == 0 }
@@ -60,7 +62,7 @@ package struct SSHLogin: Sendable, Hashable {
     /// The key of the host, where the host asks for logins that name it.
     package let host: [UInt8]?
 
-    /// - Parameter key: The public key that is to sign.
+    /// - Parameter key: The public key that is to sign, or the certificate.
     /// - Throws: ``SSHError`` for everything that is no login with this key.
     package init(parsing bytes: RawSpan, key: [UInt8]) throws(SSHError) {
         var reader = SSHReader(0..<bytes.byteCount)
@@ -72,8 +74,11 @@ package struct SSHLogin: Sendable, Hashable {
         guard try reader.byte(bytes) == 1 else { throw .invalid }
         let algorithm = try reader.text(bytes)
         let named = try reader.string(bytes)
-        var kind = SSHReader(named)
-        guard bytes.bytes(in: named) == key, try kind.text(bytes) == algorithm else { throw .invalid }
+        var inner = SSHReader(named)
+        let (kind, isCertificate) = try SSHPublicKey.name(&inner, bytes)
+        // A key of RSA is named by its kind, and its signatures by their hash.
+        let names = kind.signatures.map { $0.rawValue + (isCertificate ? SSHKeyKind.certificateSuffix : "") }
+        guard bytes.bytes(in: named) == key, names.contains(algorithm) else { throw .invalid }
         switch method {
         case "publickey": host = nil
         case "publickey-hostbound-v00@openssh.com": host = bytes.bytes(in: try reader.string(bytes))

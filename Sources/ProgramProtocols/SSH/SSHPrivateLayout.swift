@@ -1,64 +1,64 @@
-/// The kinds of SSH keys that are kept.
-package enum SSHKeyKind: String, Sendable, Hashable, CaseIterable {
-    case ed25519 = "ssh-ed25519"
-    case p256 = "ecdsa-sha2-nistp256"
-
-    /// Bytes of the public part: a point of Edwards' curve, or 04, x, y.
-    package var pointSize: Int { self == .ed25519 ? 32 : 65 }
-    /// What the curve is called in the second kind's fields.
-    package static let curve = "nistp256"
-    /// Bytes of the seed or the scalar.
-    package static let secretSize = 32
-
-    /// The public key as SSH writes it (RFC 8709, section 4; RFC 5656, section 3.1).
-    package func blob(_ point: [UInt8]) -> [UInt8] {
-        var writer = SSHWriter()
-        writer.string(rawValue)
-        if self == .p256 { writer.string(SSHKeyKind.curve) }
-        writer.string(point)
-        return writer.bytes
-    }
-}
-
 /// Where the parts of a private key lie, in the form in which OpenSSH writes it to files and to agents.
 package struct SSHPrivateLayout: Sendable, Hashable {
-    package let kind: SSHKeyKind
-    /// The public part.
-    package let point: Range<Int>
-    /// The seed, 32 bytes, or the scalar, at most 32 bytes without zeros before it.
-    package let secret: Range<Int>
+    package let publicKey: SSHPublicKey
+    /// The certificate, for a key that comes with one.
+    package let certificate: Range<Int>?
+    /// The seed; the scalar, without zeros before it; or four numbers of RSA, without zeros before them: the private
+    /// exponent, the inverse of the second prime, both primes.
+    package let secrets: [Range<Int>]
     package let comment: String
 
+    package var kind: SSHKeyKind { publicKey.kind }
+
     init(_ reader: inout SSHReader, _ bytes: RawSpan) throws(SSHError) {
-        guard let kind = SSHKeyKind(rawValue: try reader.text(bytes)) else { throw .otherKey }
-        self.kind = kind
+        let (kind, isCertificate) = try SSHPublicKey.name(&reader, bytes)
+        if isCertificate {
+            let certificate = try reader.string(bytes)
+            self.certificate = certificate
+            publicKey = try SSHPublicKey(parsing: certificate, in: bytes)
+            guard publicKey.isCertificate, publicKey.kind == kind else { throw .invalid }
+            if kind == .ed25519 {
+                let point = try reader.string(bytes)
+                guard bytes.bytes(in: point) == bytes.bytes(in: publicKey.number) else { throw .invalid }
+            }
+        } else {
+            certificate = nil
+            publicKey = try SSHPublicKey(ofPrivate: kind, &reader, bytes)
+        }
+        secrets = try SSHPrivateLayout.secrets(kind, publicKey, &reader, bytes)
+        comment = try reader.text(bytes)
+    }
+
+    private static func secrets(
+        _ kind: SSHKeyKind, _ key: SSHPublicKey, _ reader: inout SSHReader, _ bytes: RawSpan
+    ) throws(SSHError) -> [Range<Int>] {
         switch kind {
         case .ed25519:
-            point = try reader.string(bytes)
             let both = try reader.string(bytes)
-            guard both.count == 64 else { throw .invalid }
-            secret = both.lowerBound..<both.lowerBound + SSHKeyKind.secretSize
-        case .p256:
-            guard try reader.text(bytes) == SSHKeyKind.curve else { throw .otherKey }
-            point = try reader.string(bytes)
-            var scalar = try reader.string(bytes)
-            if scalar.count == SSHKeyKind.secretSize + 1, bytes.isZero(scalar.lowerBound) {
-                scalar = scalar.lowerBound + 1..<scalar.upperBound
+            guard both.count == 2 * kind.secretSize else { throw .invalid }
+            return [both.lowerBound..<both.lowerBound + kind.secretSize]
+        case .p256, .p384, .p521:
+            let scalar = try reader.magnitude(bytes)
+            guard (1...kind.secretSize).contains(scalar.count) else { throw .invalid }
+            return [scalar]
+        case .rsa:
+            var numbers: [Range<Int>] = []
+            for _ in 0..<4 {
+                let number = try reader.magnitude(bytes)
+                guard (1...key.number.count).contains(number.count) else { throw .invalid }
+                numbers.append(number)
             }
-            guard (1...SSHKeyKind.secretSize).contains(scalar.count) else { throw .invalid }
-            secret = scalar
+            return numbers
         }
-        guard point.count == kind.pointSize else { throw .invalid }
-        comment = try reader.text(bytes)
     }
 
     /// Reads the content of a file `BEGIN OPENSSH PRIVATE KEY`, out of base 64 (OpenSSH, PROTOCOL.key).
     /// - Throws: ``SSHError/encrypted`` for one with a passphrase; ``SSHError/otherKey``.
     package init(file bytes: RawSpan) throws(SSHError) {
-        let magic = Array("openssh-key-v1\0".utf8)
-        guard bytes.byteCount <= 65_536, bytes.byteCount >= magic.count else { throw .invalid }
+        let magic = SSHPrivateFile.magic
+        guard bytes.byteCount <= SSHPrivateFile.longest, bytes.byteCount >= magic.count else { throw .invalid }
         for (offset, byte) in magic.enumerated() {
-            guard unsafe bytes.unsafeLoad(fromByteOffset: offset, as: UInt8.self) == byte else { throw .invalid }
+            guard bytes[byte: offset] == byte else { throw .invalid }
         }
         var reader = SSHReader(magic.count..<bytes.byteCount)
         let (cipher, derivation) = (try reader.text(bytes), try reader.text(bytes))
@@ -79,8 +79,36 @@ package struct SSHPrivateLayout: Sendable, Hashable {
     }
 }
 
-extension RawSpan {
-    fileprivate func isZero(_ offset: Int) -> Bool {
-        unsafe unsafeLoad(fromByteOffset: offset, as: UInt8.self) == 0
+/// The forms of files of private keys.
+package enum SSHPrivateFile: CaseIterable, Sendable {
+    /// OpenSSH's own.
+    case openSSH
+    case pkcs8, pkcs1, sec1
+    /// PKCS #8 with a passphrase.
+    case encrypted
+
+    /// The first line of a file. What is between it and the last one is in base 64.
+    package var begin: StaticString {
+        switch self {
+        case .openSSH: "-----BEGIN OPENSSH PRIVATE KEY-----"
+        case .pkcs8: "-----BEGIN PRIVATE KEY-----"
+        case .pkcs1: "-----BEGIN RSA PRIVATE KEY-----"
+        case .sec1: "-----BEGIN EC PRIVATE KEY-----"
+        case .encrypted: "-----BEGIN ENCRYPTED PRIVATE KEY-----"
+        }
     }
+
+    package var end: StaticString {
+        switch self {
+        case .openSSH: "-----END OPENSSH PRIVATE KEY-----"
+        case .pkcs8: "-----END PRIVATE KEY-----"
+        case .pkcs1: "-----END RSA PRIVATE KEY-----"
+        case .sec1: "-----END EC PRIVATE KEY-----"
+        case .encrypted: "-----END ENCRYPTED PRIVATE KEY-----"
+        }
+    }
+
+    package static let magic = Array("openssh-key-v1\0".utf8)
+    /// Bytes of such a file, at most.
+    package static let longest = 65_536
 }

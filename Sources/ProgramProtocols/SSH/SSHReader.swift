@@ -42,6 +42,14 @@ struct SSHReader {
         return text
     }
 
+    /// A number that is not negative (RFC 4251, section 5, mpint), without the zeros before it.
+    mutating func magnitude(_ bytes: RawSpan) throws(SSHError) -> Range<Int> {
+        let number = try string(bytes)
+        guard let first = number.first else { return number }
+        guard bytes[byte: first] & 0x80 == 0 else { throw .invalid }
+        return (number.first { bytes[byte: $0] != 0 } ?? number.upperBound)..<number.upperBound
+    }
+
     mutating func skip(_ count: Int) throws(SSHError) {
         guard count <= end - position else { throw .truncated }
         position += count
@@ -60,6 +68,8 @@ package enum SSHError: Error, Sendable, Hashable {
     case invalid
     /// A kind of key that is not kept here.
     case otherKey
+    /// An RSA key of a size, or with an exponent, that none should have.
+    case unsafeKey
     /// The key is encrypted.
     case encrypted
 }

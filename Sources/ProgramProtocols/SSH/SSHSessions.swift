@@ -48,6 +48,12 @@ package struct SSHSessions: Sendable {
         return false
     }
 
+    /// The key of the host that the connection is a login at; nil where it leads on, and where that is not known.
+    package var host: [UInt8]? {
+        guard !isBroken, let last = steps.last, !last.isForwarded else { return nil }
+        return last.host
+    }
+
     /// Whether a key is shown. To a host that the agent was handed on to, only what can be used from there.
     /// - Parameter destinations: Empty for a key without a constraint.
     package func shows(_ destinations: [SSHDestination]) -> Bool {

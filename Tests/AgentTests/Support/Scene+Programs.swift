@@ -27,16 +27,14 @@ extension Scene {
         #expect(try client.value(of: reference).count == password.count)
 
         let socket = try client.serveSSH()
-        let ed25519 = try sshKey(.ed25519)
-        let p256 = try sshKey(.p256)
-        for key in [ed25519, p256] {
+        for key in try SSHKeyKind.allCases.map(sshKey) {
             let text = pem(key.file)
             remember(text.utf8.split(separator: UInt8(ascii: "\n")).dropFirst().dropLast().flatMap { $0 })
             let path = try path("ssh \(Scene.letters(8))", "keys")
             _ = try client.importSSH(path, key: secret(text))
             try sign(key.blob, socket)
         }
-        for key in [try sshKey(.ed25519), try sshKey(.p256)] {
+        for key in try SSHKeyKind.allCases.map(sshKey) {
             #expect(try ask([17] + key.privatePart, socket).first == 6)
             try sign(key.blob, socket)
         }
@@ -76,24 +74,37 @@ extension Scene {
     }
 
     private func sshKey(_ kind: SSHKeyKind) throws -> Key {
-        let seed = (0..<32).map { _ in UInt8.random(in: 1...254) }
-        rememberKey(seed, "a key of SSH")
         var part = SSHWriter()
         part.string(kind.rawValue)
-        let point: [UInt8]
-        switch kind {
-        case .ed25519:
-            point = try unsafe Ed25519PrivateKey(seed: seed.span.bytes).publicKey()
+        let blob: [UInt8]
+        if kind == .rsa {
+            blob = SSHKeyKind.blob(modulus: RSANumbers.modulus, exponent: [1, 0, 1])
+            for number in [RSANumbers.privateExponent, RSANumbers.inverse, RSANumbers.first, RSANumbers.second]
+                + RSANumbers.computed
+            {
+                rememberKey(number, "a number of an RSA key")
+            }
+            for number in [
+                RSANumbers.modulus, [1, 0, 1], RSANumbers.privateExponent, RSANumbers.inverse, RSANumbers.first,
+                RSANumbers.second,
+            ] { part.magnitude(number) }
+        } else {
+            // As 66 bytes it has to be less than the order, which begins with 01FF.
+            let seed = [kind == .p521 ? 1 : 9] + (1..<kind.secretSize).map { _ in UInt8.random(in: 1...254) }
+            rememberKey(Array(seed.suffix(64)), "a key of SSH")
+            let point: [UInt8]
+            switch kind {
+            case .ed25519: point = try unsafe Ed25519PrivateKey(seed: seed.span.bytes).publicKey()
+            case .p384: point = try ECDSAPrivateKey(.p384, scalar: secret(seed)).publicPoint
+            case .p521: point = try ECDSAPrivateKey(.p521, scalar: secret(seed)).publicPoint
+            default: point = try P256PrivateKey(scalar: secret(seed)).publicKey.uncompressed()
+            }
+            if let curve = kind.curve { part.string(curve) }
             part.string(point)
-            part.string(seed + point)
-        case .p256:
-            point = try P256PrivateKey(scalar: secret(seed)).publicKey.uncompressed()
-            part.string(SSHKeyKind.curve)
-            part.string(point)
-            part.magnitude(seed)
+            if kind == .ed25519 { part.string(seed + point) } else { part.magnitude(seed) }
+            blob = kind.blob(point)
         }
         part.string("comment")
-        let blob = kind.blob(point)
         var file = SSHWriter()
         for text in ["none", "none", ""] { file.string(text) }
         file.number(1)
@@ -132,7 +143,7 @@ extension Scene {
     }
 
     func sign(_ blob: [UInt8], _ socket: String) throws {
-        #expect(try ask([13] + string(blob) + string(Array("data".utf8)) + [0, 0, 0, 0], socket).first == 14)
+        #expect(try ask([13] + string(blob) + string(Array("data".utf8)) + [0, 0, 0, 2], socket).first == 14)
     }
 
     /// Locks or unlocks what SSH programs get.
