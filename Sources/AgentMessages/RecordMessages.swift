@@ -16,8 +16,9 @@ package enum RecordRequest: RequestArea {
     case copy(RecordName, to: RecordName)
     /// Send what is known of the records that have all words of a query, of one collection or of all.
     case find(String, collection: String?)
-    /// Send one value: of a field, or the main value where no label is named.
-    case value(RecordName, label: String?)
+    /// Send one value: of what a text names in an item, or the main value where none does.
+    /// - isCode: Whether that is to be a one-time code: its text, of which the client computes the present one.
+    case value(RecordName, label: String?, isCode: Bool)
 
     /// Bytes of a query.
     package static let querySizes = 0...1024
@@ -43,8 +44,10 @@ package enum RecordRequest: RequestArea {
             self = .find(
                 query, collection: try cursor.optionalText(body, RecordName.collectionSizes, "collection"))
         case .value:
+            let isCode = try cursor.flag(body, "flags")
             let path = try RecordName(&cursor, body)
-            self = .value(path, label: try cursor.optionalText(body, RecordRequest.labelSizes, "label"))
+            let label = try cursor.optionalText(body, RecordRequest.labelSizes, "label")
+            self = .value(path, label: label, isCode: isCode)
         }
     }
 
@@ -75,7 +78,8 @@ package enum RecordRequest: RequestArea {
             writer.text(query, atMost: RecordRequest.querySizes.upperBound)
             writer.optionalText(collection, atMost: RecordName.collectionSizes.upperBound)
             return .find
-        case .value(let path, let label):
+        case .value(let path, let label, let isCode):
+            writer.flag(isCode)
             path.write(&writer)
             writer.optionalText(label, atMost: RecordRequest.labelSizes.upperBound)
             return .value

@@ -22,6 +22,17 @@ import VaultFormat
         #expect(try SecretReference(parsing: reference.text) == reference)
     }
 
+    @Test func `a reference can name the present code, and one of several fields`() throws {
+        let code = try SecretReference(parsing: "holdfast://logins/mail/one-time%20code?attribute=otp")
+        #expect(code.field == "one-time code" && code.isCode)
+        #expect(code.text == "holdfast://logins/mail/one-time%20code?attribute=otp")
+        let main = try SecretReference(parsing: "holdfast://logins/mail?attribute=otp")
+        #expect(try main == SecretReference(collection: "logins", item: "mail", isCode: true) && main.field == nil)
+        #expect(try main != SecretReference(parsing: "holdfast://logins/mail"))
+        #expect(try SecretReference(parsing: "holdfast://a/b/website#2").field == "website#2")
+        #expect(try SecretReference(parsing: "holdfast://a/b/x%3Fattribute=otp").isCode == false)
+    }
+
     @Test func `references that look alike and have other bytes are two`() throws {
         let (composed, decomposed) = ("caf\u{e9}", "cafe\u{301}")
         for (one, other) in [
@@ -54,7 +65,10 @@ import VaultFormat
             ("holdfast://a/b%4g", .invalidEscape), ("holdfast://a/%/c", .invalidEscape),
             ("holdfast://a/b%00", .invalidText(.item)), ("holdfast://a/b/%FF", .invalidText(.field)),
             ("holdfast://%C3/b", .invalidText(.collection)), ("holdfast://a/b c", .invalidCharacter),
-            ("holdfast://a/b\n", .invalidCharacter), ("holdfast://a/b?x", .invalidCharacter),
+            ("holdfast://a/b\n", .invalidCharacter), ("holdfast://a/b?x", .unknownAttribute),
+            ("holdfast://a/b?", .unknownAttribute), ("holdfast://a/b?attribute=otp/c", .unknownAttribute),
+            ("holdfast://a/b?attribute=otp?attribute=otp", .unknownAttribute),
+            ("holdfast://a?attribute=otp", .missing(.item)), ("holdfast://a/b/?attribute=otp", .missing(.field)),
             ("holdfast://a/b#x", .invalidCharacter), ("holdfast://a/$(id)", .invalidCharacter),
             ("holdfast://a/b}}", .invalidCharacter),
             ("holdfast://" + String(repeating: "a", count: 256) + "/b", .partTooLong(.collection)),
@@ -82,7 +96,9 @@ import VaultFormat
                             Unicode.Scalar(UInt32.random(in: 1...0xD7FF, using: &generator)) ?? "a")
                     })
             }
-            let reference = try SecretReference(collection: parts[0], item: parts[1], field: parts[2])
+            let isCode = Bool.random(using: &generator)
+            let reference = try SecretReference(
+                collection: parts[0], item: parts[1], field: parts[2], isCode: isCode)
             #expect(try SecretReference(parsing: reference.text) == reference)
             #expect(reference.text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F })
         }

@@ -43,8 +43,10 @@ extension Agent {
             }
         case .find(let query, let collection):
             begin(connection) { [items] _ in ([], .list(try Work.found(items, query, in: collection))) }
-        case .value(let path, let label):
-            begin(connection) { [items] _, gate in (try Work.value(items, path, label, gate), .rest) }
+        case .value(let path, let label, let isCode):
+            begin(connection) { [items] _, gate in
+                (try Work.value(items, path, label, isCode: isCode, gate), .rest)
+            }
         }
     }
 

@@ -50,11 +50,12 @@ enum Work {
 
     /// The value that a reference names, which fits into one message.
     static func value(
-        _ items: ItemStore, _ path: RecordName, _ label: String?, _ gate: LeaseCheck
+        _ items: ItemStore, _ path: RecordName, _ label: String?, isCode: Bool, _ gate: LeaseCheck
     ) throws -> [Packet] {
         let reference: SecretReference
         do throws(ReferenceError) {
-            reference = try SecretReference(collection: path.collection, item: path.name, field: label)
+            reference = try SecretReference(
+                collection: path.collection, item: path.name, field: label, isCode: isCode)
         } catch { throw VaultError(.invalidName, error.words) }
         return try answer(
             items.value(of: reference) { (item, entry) throws(VaultError) in

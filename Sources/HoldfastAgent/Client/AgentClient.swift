@@ -298,14 +298,14 @@ package struct AgentClient: ~Copyable {
         }
     }
 
-    /// The value that a reference names.
+    /// The value that a reference names; of a one-time code its text, of which the code is computed.
     /// - Throws: As `ItemStore.value(of:)`; `invalidName` for parts that no record has.
     package borrowing func value(of reference: SecretReference) throws -> SecretBytes {
         guard let path = RecordName(collection: reference.collection, name: reference.item) else {
             throw VaultError(.invalidName, "no entry has this name")
         }
         return try waiting { agent throws in
-            try agent.send(.records(.value(path, label: reference.field)))
+            try agent.send(.records(.value(path, label: reference.field, isCode: reference.isCode)))
             return try agent.receiveValue()
         }
     }

@@ -41,7 +41,7 @@ private func showCode(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let access = ItemAccess(arguments)
     let found = try access.find(arguments[place: 0])
     let field = try codeField(of: found.item, arguments[Options.codeField])
-    let shown = try code(field, found, access)
+    let shown = try code(field, arguments[Options.codeField], found, access)
     if let clipboard {
         try clipboard.copy(shown.code, for: arguments[Options.clearAfter], untilLockOf: access.agentHome())
         return .done
@@ -77,7 +77,7 @@ private func codeField(of item: borrowing Item, _ label: String?) throws(Command
 }
 
 private func code(
-    _ field: Item.Field, _ found: borrowing FoundItem, _ access: ItemAccess
+    _ field: Item.Field, _ label: String?, _ found: borrowing FoundItem, _ access: ItemAccess
 ) throws(CommandError) -> ShownCode {
     let current = try OneTimeCode.read(field, of: found.item)
     guard case .counter = current.moment else {
@@ -88,7 +88,7 @@ private func code(
     }
     var shown: ShownCode?
     try access.change(found) { item throws(CommandError) in
-        let field = try codeField(of: item, field.label)
+        let field = try codeField(of: item, label)
         let code = try OneTimeCode.read(field, of: item)
         guard case .counter(let number) = code.moment else {
             throw .failure(.busy, "the one-time code was changed; try again")

@@ -167,7 +167,7 @@ private func changeField(
     let keepsEarlier = !found.item.isOfValue
     let value = try newValue(of: field, makes ? nil : input, arguments)
     try access.change(found) { item throws(CommandError) in
-        let field = try item.named(field.label)
+        let field = try item.named(label)
         try vaultCall { try item.set(field, value) }
     }
     Output.remark(

@@ -9,10 +9,10 @@ extension Command {
         details: [
             "Copies a template and puts values in place of {{ holdfast://COLLECTION/ITEM/FIELD }}. Other text in braces stays "
                 + "as it is, and a value is not looked through again. The template comes from standard input or --in and "
-                + "has at most 1 MiB; nothing is written unless every value was found.",
+                + "has at most 1 MiB, the result 16 MiB; nothing is written unless every value was found.",
             "With --out the result is a file that only you can read. It gets its name when it is complete. Without "
                 + "--on-disk, its folder must be in memory (tmpfs), such as $XDG_RUNTIME_DIR or /dev/shm: what was on a "
-                + "disk once can be found there later.",
+                + "disk once can be found there later. A value of more than 64 KiB, such as a whole file, is inserted only there.",
         ],
         example: "holdfast inject --in app.conf.tpl --out /run/user/1000/app.conf",
         options: [
@@ -37,35 +37,66 @@ private func injectValues(_ arguments: Arguments) throws(CommandError) -> ExitCo
             throw CommandError.usage("the template cannot be used: \(error.words)")
         }
     }
-    let values = try References.values(of: template.references, arguments)
-    var size = 0
-    for part in template.parts {
-        switch part {
-        case .text(let range): size += range.count
-        case .insertion(let number): size += values[template.references[number]]?.bytes.count ?? 0
+    var result = InjectedResult(file, isRaw: arguments[Options.raw])
+    try References.reading(arguments) { all throws(CommandError) in
+        // What was left out of the values is read in pieces where it stands: it can be larger than locked memory.
+        let values = try all.values(of: template.references) { (_, error) throws(CommandError) in
+            guard file == nil else { return }
+            var error = error
+            error.advice = "--out writes it into a file"
+            throw error
+        }
+        let known = template.parts.reduce(0) { sum, part in
+            switch part {
+            case .text(let range): sum + range.count
+            case .insertion(let number): sum + (values[template.references[number]]?.bytes.count ?? 0)
+            }
+        }
+        try InjectedResult.check(known)
+        for part in template.parts {
+            switch part {
+            case .text(let range):
+                try text.withBytes { text throws(CommandError) in try result.write(text.extracting(range)) }
+            case .insertion(let number):
+                let reference = template.references[number]
+                guard let value = values[reference] else {
+                    try all.stream(reference) { bytes throws(CommandError) in try result.write(bytes) }
+                    continue
+                }
+                try value.bytes.withBytes { value throws(CommandError) in try result.write(value) }
+            }
         }
     }
-    guard size <= Template.longestResult else {
-        throw .failure(.tooLarge, "the result would have more than \(Template.longestResult >> 20) MiB")
-    }
-    var shown = ShownValue(isRaw: arguments[Options.raw])
-    for part in template.parts {
-        func pass(_ bytes: RawSpan) throws(CommandError) {
-            if let file { try file.write(bytes) } else { try shown.write(bytes) }
-        }
-        switch part {
-        case .text(let range):
-            try text.withBytes { text throws(CommandError) in try pass(text.extracting(range)) }
-        case .insertion(let number):
-            try values[template.references[number]]?.bytes.withBytes { value throws(CommandError) in try pass(value) }
-        }
-    }
-    guard let file else {
-        try shown.end()
-        return .done
-    }
-    try file.finish()
+    try result.finish()
     return .done
+}
+
+/// Where the result is written, and how long it is.
+private struct InjectedResult {
+    private let file: ResultFile?
+    private var shown: ShownValue
+    private var size = 0
+
+    init(_ file: ResultFile?, isRaw: Bool) {
+        self.file = file
+        shown = ShownValue(isRaw: isRaw)
+    }
+
+    static func check(_ size: Int) throws(CommandError) {
+        guard size <= Template.longestResult else {
+            throw .failure(.tooLarge, "the result would have more than \(Template.longestResult >> 20) MiB")
+        }
+    }
+
+    mutating func write(_ bytes: RawSpan) throws(CommandError) {
+        size += bytes.byteCount
+        try InjectedResult.check(size)
+        if let file { try file.write(bytes) } else { try shown.write(bytes) }
+    }
+
+    mutating func finish() throws(CommandError) {
+        if let file { try file.finish() } else { try shown.end() }
+    }
 }
 
 /// All of it: it may hold secrets of its own, so it lies in locked memory.

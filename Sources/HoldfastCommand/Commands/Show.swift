@@ -9,7 +9,7 @@ internal import SecretMemory
 extension Options {
     static let reveal = Flag("reveal", "Show secrets and notes too.", short: "r")
     static let field = TextOption(
-        "field", "LABEL", .field, help: "Only the value of this field, or of the notes, as it is.", short: "f")
+        "field", "LABEL", .field, help: "Only the value of this field or file, or of the notes, as it is.", short: "f")
 }
 
 extension Command {
@@ -22,8 +22,8 @@ extension Command {
                 + "field, value.",
             "Of a folder, what is in it is listed on a terminal.",
             "With --field the bytes are written as they were stored, without a line feed. On a terminal, control characters are "
-                + "shown as \\u{...} and the last line is ended; --raw writes the bytes as they are there too. A file's field "
-                + "gives the content of the file.",
+                + "shown as \\u{...} and the last line is ended; --raw writes the bytes as they are there too. A file is named "
+                + "by its field or its own name, and gives its content. Of several with the same label, LABEL is the first and LABEL#2 the second.",
         ],
         example: "holdfast show mail --field username",
         places: [.itemName],
@@ -60,22 +60,13 @@ private func showItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
 }
 
 extension Item {
-    /// Lends the value of the field that a text names; that of the notes where no field is called so; of a file its
-    /// content.
+    /// Lends the value of what a text names; of a file its content.
     /// - Throws: `fieldNotFound`.
     borrowing func withNamed<R>(
         _ label: String, _ body: (RawSpan) throws(CommandError) -> R
     ) throws(CommandError) -> R {
-        if field(label) == nil, label.lowercased() == "notes",
-            let result = try withNotes({ notes throws(CommandError) in try body(notes) })
-        {
-            return result
-        }
-        let field = try named(label)
-        if let result = try withFile(of: field, { _, content throws(CommandError) in try body(content) }) {
-            return result
-        }
-        return try withValue(of: field) { value throws(CommandError) in try body(value) }
+        let found: Part = if let part = part(label) { part } else { .field(try named(label)) }
+        return try withPart(found) { value throws(CommandError) in try body(value) }
     }
 }
 

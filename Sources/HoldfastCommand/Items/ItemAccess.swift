@@ -125,6 +125,12 @@ final class ItemAccess {
         own = opened
         return opened
     }
+
+    /// Locks the vault that this process has opened; a later call opens it again.
+    func end() {
+        own?.vault.lock(because: .ended)
+        own = nil
+    }
 }
 
 // The items of the vault.

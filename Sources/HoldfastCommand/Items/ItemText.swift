@@ -115,11 +115,11 @@ struct EditedItem: ~Copyable {
 }
 
 extension Item {
-    /// The field that a text on the command line names: by its label in any case, or by the beginning of one label
-    /// alone.
+    /// The field that a text on the command line names, by the rule for all (``Items/Item/part(_:)``), or by the
+    /// beginning of one label alone.
     /// - Throws: `fieldNotFound`, which says what the item has.
     borrowing func named(_ text: String) throws(CommandError) -> Field {
-        if let field = field(text) { return field }
+        if case .field(let field) = part(text) { return field }
         let folded = text.lowercased()
         let all = fields
         let found = all.filter { $0.label.lowercased().hasPrefix(folded) }

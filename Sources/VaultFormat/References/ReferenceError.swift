@@ -16,6 +16,8 @@ package enum ReferenceError: Error, Sendable, Hashable {
     case invalidEscape
     /// A character that has to be escaped.
     case invalidCharacter
+    /// Something else than `attribute=otp` behind a question mark.
+    case unknownAttribute
 
     /// A part of a reference.
     package enum Part: String, Sendable, Hashable {
@@ -47,6 +49,7 @@ package enum ReferenceError: Error, Sendable, Hashable {
         case .invalidEscape: "a percent sign needs two hexadecimal digits behind it; write the sign itself as %25"
         case .invalidCharacter:
             "it has a space or another character that must be escaped; write a space as %20 and a quotation mark as %22"
+        case .unknownAttribute: "behind a question mark stands attribute=otp; write a question mark in a name as %3F"
         }
     }
 }

@@ -1,9 +1,10 @@
 /// Names one value in a vault: `holdfast://collection/item/field`. It is no secret and may stand in a file, in the
 /// environment or in arguments.
 ///
-/// Without a field it names the item's main value: a login's password, the bytes of a plain value. Each part is UTF-8;
-/// what is not a letter, a digit or one of `-._~` may, and some characters must, be written as `%` and two hexadecimal
-/// digits.
+/// Without a field it names the item's main value: a login's password, the bytes of a plain value. With
+/// `?attribute=otp` behind it, it names the present one-time code instead of what the code is computed from. Each part
+/// is UTF-8; what is not a letter, a digit or one of `-._~` may, and some characters must, be written as `%` and two
+/// hexadecimal digits.
 package struct SecretReference: Sendable, Hashable {
     /// What every reference begins with.
     package static let scheme: StaticString = "holdfast://"
@@ -14,14 +15,19 @@ package struct SecretReference: Sendable, Hashable {
     package let collection: String
     /// The record's name there.
     package let item: String
-    /// The field's label; nil for the main value.
+    /// What names the field: its label, a file's name, `notes`; nil for the main value.
     package let field: String?
+    /// Whether the present code of a one-time code is meant.
+    package let isCode: Bool
+
+    /// What stands behind a reference to a code, in the word of other password managers.
+    private static let codeMark = "?attribute=otp"
 
     /// Names a value by its parts.
     /// - Throws: ``ReferenceError`` for a part with a size that none has, or with a zero byte.
-    package init(collection: String, item: String, field: String? = nil) throws(ReferenceError) {
+    package init(collection: String, item: String, field: String? = nil, isCode: Bool = false) throws(ReferenceError) {
         let parts = [Array(collection.utf8), Array(item.utf8)] + (field.map { [Array($0.utf8)] } ?? [])
-        try self.init(parts: parts)
+        try self.init(parts: parts, isCode: isCode)
     }
 
     /// Reads a reference, all of the text.
@@ -37,8 +43,8 @@ package struct SecretReference: Sendable, Hashable {
         guard SecretReference.begins(bytes) else { throw .otherScheme }
         guard bytes.byteCount <= SecretReference.longest else { throw .tooLong }
         var parts: [[UInt8]] = [[]]
-        var offset = SecretReference.scheme.utf8CodeUnitCount
-        while let byte = bytes.integer(at: offset, as: UInt8.self) {
+        var (offset, isCode) = (SecretReference.scheme.utf8CodeUnitCount, false)
+        while !isCode, let byte = bytes.integer(at: offset, as: UInt8.self) {
             offset += 1
             switch byte {
             case UInt8(ascii: "/"):
@@ -50,18 +56,25 @@ package struct SecretReference: Sendable, Hashable {
                 }
                 parts[parts.count - 1].append(high << 4 | low)
                 offset += 2
+            case UInt8(ascii: "?"):
+                let rest = (offset - 1..<bytes.byteCount).compactMap { bytes.integer(at: $0, as: UInt8.self) }
+                guard rest.elementsEqual(SecretReference.codeMark.utf8) else { throw .unknownAttribute }
+                isCode = true
+            // The number of a field, as in website#2.
+            case UInt8(ascii: "#") where parts.count == 3: parts[2].append(byte)
             case _ where SecretReference.isRefused(byte): throw .invalidCharacter
             default: parts[parts.count - 1].append(byte)
             }
         }
-        try self.init(parts: parts)
+        try self.init(parts: parts, isCode: isCode)
     }
 
-    private init(parts: [[UInt8]]) throws(ReferenceError) {
+    private init(parts: [[UInt8]], isCode: Bool) throws(ReferenceError) {
         guard parts.count > 1 else { throw .missing(.item) }
         collection = try SecretReference.text(parts[0], .collection)
         item = try SecretReference.text(parts[1], .item)
         field = parts.count > 2 ? try SecretReference.text(parts[2], .field) : nil
+        self.isCode = isCode
     }
 
     private static func text(_ bytes: [UInt8], _ part: ReferenceError.Part) throws(ReferenceError) -> String {
@@ -87,7 +100,8 @@ package struct SecretReference: Sendable, Hashable {
                 }
             }
         }
-        return "\(SecretReference.scheme)" + String(decoding: text, as: UTF8.self)
+        let mark = isCode ? SecretReference.codeMark : ""
+        return "\(SecretReference.scheme)" + String(decoding: text, as: UTF8.self) + mark
     }
 
     /// By their bytes: what is written is ASCII, and texts that only look alike name different values.
