@@ -156,6 +156,10 @@ private func credential(_ input: [UInt8]) {
     if let name = String(validating: input, as: UTF8.self), let address = CredentialAddress(name: name) {
         require(address.name == name, "an address has two names")
     }
+    if let text = String(validating: input, as: UTF8.self), let server = CredentialAddress(serverOf: text) {
+        require(server.server == server && CredentialAddress(serverOf: server.name) == server, "a server is two")
+        require(server.path == nil && server.user == nil, "a server has a part of an account")
+    }
     guard let read = try? unsafe CredentialAttributes(parsing: input.span.bytes) else { return }
     for range in [read.password, read.refreshToken].compactMap({ $0 }) {
         require(range.upperBound <= input.count && !input[range].contains(0x0A), "a secret is more than a line")

@@ -20,15 +20,24 @@ extension Command {
                 + "erases goes to the trash, if it was stored for that very address. What a program stored over the session bus "
                 + "is no answer.",
             "The end of a password and an OAuth refresh token are kept where git sends them.",
+            "allow HOST lets your other logins answer too, those with an address on this very host and port: they get the tag "
+                + "\(AllowedLogin.mark)HOST. Write http://HOST for one without encryption. disallow HOST takes the tag away, list "
+                + "shows the logins that have one. git never changes or erases such a login.",
         ],
-        example: "holdfast git-credential get",
-        places: [Place(name: "ACTION", kind: .text, help: "get, store or erase; any other action does nothing.")],
+        example: "holdfast git-credential allow github.com",
+        places: [
+            Place(
+                name: "ACTION", kind: .text,
+                help: "get, store or erase, as git calls it; allow, disallow or list; any other action does nothing."),
+            Place(name: "HOST", kind: .text, help: "For allow and disallow: the server.", isOptional: true),
+        ],
         options: [Options.credentialCollection.option] + Options.unlocking,
         run: answerGit)
 }
 
 private func answerGit(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     let actions: [String: ProgramRequest.CredentialAction] = ["get": .get, "store": .store, "erase": .erase]
+    if let permission = try GitPermission(arguments) { return try permission.run() }
     // git may come to know more, and expects helpers to be silent about it.
     guard let action = actions[arguments[place: 0]] else { return .done }
     let collection = arguments[Options.credentialCollection] ?? CredentialStore.defaultCollection
@@ -40,7 +49,7 @@ private func answerGit(_ arguments: Arguments) throws(CommandError) -> ExitCode 
         }
     }
     guard let address = attributes.address,
-        action != .store || (attributes.password != nil && address.user != nil)
+        action != .store || (attributes.password != nil && (address.user != nil || address.isFile))
     else { return .done }
     let access = ItemAccess(arguments, for: .git)
     let answer = try access.use(changes: action != .get) { agent, _ in

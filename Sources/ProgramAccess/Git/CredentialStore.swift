@@ -7,7 +7,8 @@ package import VaultStorage
 internal import SystemCalls
 
 /// Passwords of servers, as git's credential helpers keep them: one login for each account, under its address, in one
-/// collection.
+/// collection. Where that has no answer, a login elsewhere gives it, if the user allowed that (``AllowedLogin``); none
+/// of these is ever changed or erased here.
 package struct CredentialStore: Sendable {
     /// Where they are unless another collection is named.
     package static let defaultCollection = "git"
@@ -27,8 +28,9 @@ package struct CredentialStore: Sendable {
 
     /// The lines that answer a question: user, password, and what else was stored with it. Empty where nothing answers.
     ///
-    /// The longest path wins, then what was changed last. What has expired is not an answer, and neither is what a
-    /// program stored over the session bus: it is not what git or the user put there.
+    /// The longest path wins, then what was changed last; a login elsewhere comes after those of the collection. What
+    /// has expired is not an answer, and neither is what a program stored over the session bus: it is not what git or
+    /// the user put there.
     /// - Parameter check: Looks at an item, its name and collection before it is the answer.
     /// - Throws: What reading items and `check` throw; `invalidItem` for an invalid question.
     package func get(
@@ -52,23 +54,69 @@ package struct CredentialStore: Sendable {
             try check(item, one.name, collection)
             return answer
         }
-        return try empty()
+        let elsewhere: SecretBytes? = try allowed(for: wanted) { (item, record) throws(VaultError) in
+            guard let answer = try answer(item, wanted) else { return nil }
+            try check(item, record.name, record.collection)
+            return answer
+        }
+        switch consume elsewhere {
+        case .some(let answer): return answer
+        case .none: return try empty()
+        }
+    }
+
+    /// The first that is made of a login elsewhere that answers a question; the one that was changed last comes first.
+    private func allowed<R: ~Copyable>(
+        for wanted: CredentialAddress, _ body: (borrowing Item, ItemStore.Match) throws(VaultError) -> R?
+    ) throws(VaultError) -> R? {
+        guard let server = wanted.server, let tag = AllowedLogin.tag(for: server) else { return nil }
+        let found = try items.search(ItemQuery("#" + tag)).filter { match in
+            !match.collection.utf8.elementsEqual(collection.utf8)
+                && !EntryPath(collection: match.collection, name: match.name).isReserved
+        }
+        for match in found.sorted(by: { ($0.modified, $0.name) > ($1.modified, $1.name) }) {
+            // One that cannot be read keeps nobody from the others.
+            let item: Item
+            do throws(VaultError) { item = try items.item(match.name, in: match.collection) } catch {
+                guard error.code != .locked else { throw error }
+                continue
+            }
+            guard AllowedLogin.isAllowed(item, for: server), isFor(wanted.user, item) else { continue }
+            if let result = try body(item, match) { return result }
+        }
+        return nil
+    }
+
+    /// Whether a login is of the user that a question names.
+    private func isFor(_ user: String?, _ item: borrowing Item) -> Bool {
+        guard let user else { return true }
+        guard let field = item.field("username") else { return false }
+        let bytes = Array(user.utf8)
+        return item.withValue(of: field) { unsafe constantTimeEquals($0, bytes.span.bytes) }
     }
 
     /// Keeps a password; what was there for this account is changed. Incomplete attributes are ignored, as git asks
     /// for, and so are those with a path that no account can have
-    /// (``ProgramProtocols/CredentialAddress/leadsElsewhere``).
+    /// (``ProgramProtocols/CredentialAddress/leadsElsewhere``), and what git got of a login elsewhere and says to be
+    /// right.
     /// - Throws: As ``get(_:)``, and what storing throws; `invalidItem` where a program has stored an item of this name
     ///   over the session bus, which would get the password.
     package func store(_ bytes: RawSpan) throws(VaultError) {
         let attributes = try attributes(bytes)
-        guard let address = attributes.address, address.user != nil, !address.leadsElsewhere,
+        guard let address = attributes.address, address.user != nil || address.isFile, !address.leadsElsewhere,
             let password = attributes.password
         else { return }
+        // One that asks is not even compared: what is stored would tell whether it was that.
+        let isKnown: Bool? = try allowed(for: address) { (item, _) throws(VaultError) in
+            guard item.askRule == .never, let field = item.field("password") else { return true }
+            return item.withValue(of: field) { constantTimeEquals($0, bytes.extracting(password)) } ? true : nil
+        }
+        guard isKnown == nil else { return }
         func fill(_ item: inout Item) throws(VaultError) {
-            try item.put(.text, "username", Array((address.user ?? "").utf8))
+            if let user = address.user { try item.put(.text, "username", Array(user.utf8)) }
             try item.put(.secret, "password", bytes: bytes.extracting(password))
-            let url = "\(address.scheme)://\(address.host)\(address.path.map { "/" + $0 } ?? "")"
+            let path = address.path.map { "/" + $0 } ?? ""
+            let url = address.isFile ? address.name : "\(address.scheme)://\(address.host)\(path)"
             try item.put(.url, "url", Array(url.utf8))
             try item.put(.text, CredentialStore.expiryLabel, attributes.expiry.map { Array("\($0)".utf8) })
             if let token = attributes.refreshToken {
@@ -142,7 +190,9 @@ package struct CredentialStore: Sendable {
         for (key, label) in fields {
             guard let field = item.field(label) else { continue }
             let isLine = try item.withValue(of: field) { value throws(VaultError) in
-                guard value.byteCount > 0, !value.hasLineEnd else { return false }
+                guard value.byteCount > 0 || (key == "username" && address.user != nil), !value.hasLineEnd else {
+                    return false
+                }
                 try lines.append(key, value)
                 return true
             }

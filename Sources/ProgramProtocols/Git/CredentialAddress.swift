@@ -1,16 +1,27 @@
 /// A server and an account on it, as the name of the record that has its password:
-/// `https://ada@example.org:8080/team/repository`.
+/// `https://ada@example.org:8080/team/repository`. `https://@example.org` is the account without a user's name, and
+/// `cert:///home/ada/key.pem` the file of a client's key, whose passphrase git asks for.
 package struct CredentialAddress: Sendable, Hashable {
     package let scheme: String
-    /// With the port, where git names one.
+    /// With the port, where git names one; empty for a file.
     package let host: String
-    /// Without a slash at its beginning and its end; nil for every path.
+    /// Without a slash at its beginning and its end, but for a file; nil for every path.
     package let path: String?
-    /// Nil for any.
+    /// Nil for any; empty for the account without a name.
     package let user: String?
+
+    private static let fileScheme = "cert"
+
+    /// Whether it is a file, which has no server and no user.
+    package var isFile: Bool { scheme == CredentialAddress.fileScheme }
 
     /// Nil for parts that no address has.
     package init?(scheme: String, host: String, path: String? = nil, user: String? = nil) {
+        if scheme.lowercased() == CredentialAddress.fileScheme {
+            guard host.isEmpty, user?.isEmpty ?? true, let path, !path.isEmpty else { return nil }
+            (self.scheme, self.host, self.path, self.user) = (CredentialAddress.fileScheme, "", path, nil)
+            return
+        }
         guard !scheme.isEmpty, scheme.utf8.count <= 32,
             scheme.utf8.allSatisfy({ CredentialAddress.isPlain($0) || $0 == UInt8(ascii: "+") }), !host.isEmpty,
             host.utf8.allSatisfy({ CredentialAddress.isPlain($0) || [UInt8]("[]:".utf8).contains($0) })
@@ -19,7 +30,7 @@ package struct CredentialAddress: Sendable, Hashable {
         self.host = host.lowercased()
         let inner = path.map { CredentialAddress.withoutOuterSlashes($0) }
         self.path = inner?.isEmpty ?? true ? nil : inner
-        self.user = user?.isEmpty ?? true ? nil : user
+        self.user = user
     }
 
     /// By their bytes: names have ASCII alone, and texts that only look alike have different ones.
@@ -34,6 +45,12 @@ package struct CredentialAddress: Sendable, Hashable {
             bytes[colon...].starts(with: "://".utf8)
         else { return nil }
         var rest = bytes[(colon + 3)...]
+        if bytes[..<colon].elementsEqual(CredentialAddress.fileScheme.utf8) {
+            guard let path = CredentialAddress.unescaped(rest) else { return nil }
+            self.init(scheme: CredentialAddress.fileScheme, host: "", path: path)
+            guard self.name.utf8.elementsEqual(bytes) else { return nil }
+            return
+        }
         var user: String?
         let slash = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
         if let at = rest[..<slash].firstIndex(of: UInt8(ascii: "@")) {
@@ -52,8 +69,46 @@ package struct CredentialAddress: Sendable, Hashable {
         guard self.name.utf8.elementsEqual(bytes) else { return nil }
     }
 
+    /// Reads the server of an address as people write it and other programs store it: `example.org`,
+    /// `https://ada@Example.org:443/login?x`. Without a scheme it is one of https.
+    /// - Returns: Nil for every other scheme than http and https, and for what is no address.
+    package init?(serverOf text: String) {
+        let bytes = Array(text.utf8)
+        var (scheme, rest) = ("https", bytes[...])
+        if let colon = bytes.firstIndex(of: UInt8(ascii: ":")), bytes[colon...].starts(with: "://".utf8) {
+            scheme = String(decoding: bytes[..<colon], as: UTF8.self)
+            rest = bytes[(colon + 3)...]
+        }
+        let end = rest.firstIndex { [UInt8]("/?#".utf8).contains($0) } ?? rest.endIndex
+        // Programs disagree about what a second @ and a backslash mean.
+        guard rest[..<end].allSatisfy({ $0 > 0x20 && $0 != UInt8(ascii: "\\") }),
+            rest[..<end].count(where: { $0 == UInt8(ascii: "@") }) < 2
+        else { return nil }
+        let start = rest[..<end].firstIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? rest.startIndex
+        let host = String(decoding: bytes[start..<end], as: UTF8.self)
+        guard let server = CredentialAddress(scheme: scheme, host: host)?.server else { return nil }
+        self = server
+    }
+
+    /// Its server alone, without the port that its scheme has anyway; nil where it is none of http or https.
+    package var server: CredentialAddress? {
+        let port: String
+        switch scheme {
+        case "https": port = ":443"
+        case "http": port = ":80"
+        default: return nil
+        }
+        // A host of numbers and colons stands in brackets.
+        let name = host.utf8.dropLast(port.utf8.count)
+        let isUsual =
+            host.utf8.suffix(port.utf8.count).elementsEqual(port.utf8)
+            && (name.last == UInt8(ascii: "]") || !name.contains(UInt8(ascii: ":")))
+        return CredentialAddress(scheme: scheme, host: isUsual ? String(Substring(name)) : host)
+    }
+
     /// Everything but letters, digits and `-._~` is escaped, and slashes in the path are not.
     package var name: String {
+        if isFile { return "\(scheme)://" + CredentialAddress.escaped(path ?? "", keeping: UInt8(ascii: "/")) }
         let account = user.map { CredentialAddress.escaped($0, keeping: nil) + "@" } ?? ""
         let tail = path.map { "/" + CredentialAddress.escaped($0, keeping: UInt8(ascii: "/")) } ?? ""
         return "\(scheme)://\(account)\(host)\(tail)"
@@ -64,8 +119,9 @@ package struct CredentialAddress: Sendable, Hashable {
     ///
     /// What is stored without a path is for every path; with one, for it and what lies below. A question for one user
     /// is not answered with another's password, and one with a path that leads elsewhere (``leadsElsewhere``) not with
-    /// a path's.
+    /// a path's. A file is that one alone.
     package func rank(for wanted: CredentialAddress) -> Int? {
+        guard !isFile else { return self == wanted ? 0 : nil }
         guard isSameServer(as: wanted), wanted.user == nil || CredentialAddress.isSame(user, wanted.user) else {
             return nil
         }
@@ -85,9 +141,10 @@ package struct CredentialAddress: Sendable, Hashable {
 
     /// Whether a server may take the path for another one than it looks like: a segment is empty, `.` or `..` (also
     /// before a semicolon), or has a backslash or a control character, as it stands or once the escapes in it are
-    /// resolved, however often and in whatever case. No account of a path is stored or found under such a one.
+    /// resolved, however often and in whatever case. No account of a path is stored or found under such a one. No file
+    /// does: it is found by nothing but its own name.
     package var leadsElsewhere: Bool {
-        guard var bytes = path.map({ Array($0.utf8) }) else { return false }
+        guard !isFile, var bytes = path.map({ Array($0.utf8) }) else { return false }
         while true {
             let segments = bytes.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
             // Bytes that are no UTF-8 may be a long form of something else, for servers that take it.

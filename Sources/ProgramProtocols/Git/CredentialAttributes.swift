@@ -39,7 +39,9 @@ package struct CredentialAttributes: Sendable, Hashable {
             try read(bytes, start..<equals, equals + 1..<end, &parts)
             start = end + 1
         }
-        guard let scheme = parts["protocol"], let host = parts["host"] else { return }
+        guard let scheme = parts["protocol"], !scheme.isEmpty, let host = parts["host"] else { return }
+        let isFile = scheme == "cert"
+        guard isFile ? parts["path"]?.isEmpty == false : !host.isEmpty else { return }
         guard let address = CredentialAddress(scheme: scheme, host: host, path: parts["path"], user: parts["username"])
         else { throw .invalidAddress }
         self.address = address
@@ -60,7 +62,8 @@ package struct CredentialAttributes: Sendable, Hashable {
             guard value.count <= CredentialAttributes.longestPart, let text = bytes.characters(value) else {
                 throw .invalidAddress
             }
-            parts[name] = text.isEmpty ? nil : text
+            // An empty user is one; an empty path is none.
+            parts[name] = text
         default: break
         }
     }

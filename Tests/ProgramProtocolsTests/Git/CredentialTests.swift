@@ -32,7 +32,11 @@ import Testing
         #expect(part(attributes.password) == "p=ss word" && part(attributes.refreshToken) == "token")
         #expect(attributes.expiry == 1_900_000_000)
         #expect(try parse("").address == nil && parse("protocol=https\n").address == nil)
-        #expect(try parse("protocol=https\nhost=a\nusername=\n").address?.user == nil)
+        #expect(try parse("protocol=https\nhost=a\nusername=\n").address?.user == "")
+        #expect(try parse("protocol=https\nhost=a\n").address?.user == nil)
+        #expect(try parse("protocol=https\nhost=\n").address == nil && parse("protocol=cert\nhost=\n").address == nil)
+        let key = "protocol=cert\nhost=\nusername=\npath=/home/ada/client key.pem\n"
+        #expect(try parse(key).address?.name == "cert:///home/ada/client%20key.pem")
         #expect(try parse("protocol=https\nhost=a\nhost=b").address?.host == "b", "the later one counts, as in git")
     }
 
@@ -63,6 +67,59 @@ import Testing
     ) throws {
         let address = try #require(CredentialAddress(scheme: scheme, host: host, path: path, user: user))
         #expect(address.name == name && CredentialAddress(name: name) == address)
+    }
+
+    @Test(
+        arguments: [
+            ("github.com", "https://github.com"), ("https://GitHub.com/login?x=1#y", "https://github.com"),
+            ("https://ada@github.com:443/", "https://github.com"), ("http://h:80", "http://h"),
+            ("https://h:8443/x", "https://h:8443"), ("https://h:80", "https://h:80"),
+            ("https://[::1]:443/", "https://[::1]"), ("https://[::1]", "https://[::1]"),
+            ("https://[x]:443:443", "https://[x]:443:443"), ("https://a:443:443", "https://a:443:443"),
+            ("https://:443", nil),
+            ("https://github.com@evil.org/", "https://evil.org"), ("localhost:3000", "https://localhost:3000"),
+            ("https://github.com.evil.org", "https://github.com.evil.org"),
+            ("https://evil.org/@github.com", "https://evil.org"),
+            ("https://evil.org?https://github.com", "https://evil.org"),
+            ("https://evil.org\\@github.com", nil), ("https://github.com\\@evil.org", nil),
+            ("https://a@b@github.com", nil), ("https://a b@github.com", nil),
+            ("https://github.com\\.evil.org", nil),
+            ("androidapp://com.github", nil), ("ssh://github.com", nil), ("cert://github.com", nil), ("", nil),
+            ("https://", nil), ("https:///x", nil), ("https://b\u{fc}cher.example", nil), ("git hub.com", nil),
+            ("https://user@", nil), ("github.com\n", nil),
+        ] as [(String, String?)])
+    func `the server of an address is its host and port, and no part of anything else`(text: String, server: String?) {
+        #expect(CredentialAddress(serverOf: text)?.name == server)
+    }
+
+    @Test func `a file is found by its own path alone`() throws {
+        let names = [
+            "cert:///home/ada/key.pem", "cert://home/ada/key.pem", "cert:///home/ada/key.pem/", "cert:///home/ada",
+            "cert://../key.pem",
+        ]
+        for name in names {
+            let file = try #require(CredentialAddress(name: name))
+            #expect(file.isFile && file.name == name && !file.leadsElsewhere && file.user == nil)
+            for other in names {
+                let asked = try #require(CredentialAddress(name: other))
+                #expect(file.rank(for: asked) == (other == name ? 0 : nil), "\(name) \(other)")
+                #expect(file.isNamed(by: asked) == (other == name))
+            }
+        }
+        for (host, user, path) in [("h", nil, "a"), ("", "ada", "a"), ("", nil, nil), ("", nil, "")]
+            as [(String, String?, String?)]
+        {
+            #expect(CredentialAddress(scheme: "cert", host: host, path: path, user: user) == nil)
+        }
+    }
+
+    @Test func `an empty user is an account of its own`() throws {
+        let empty = try #require(CredentialAddress(name: "https://@h"))
+        #expect(empty.user == "" && empty.name == "https://@h")
+        let questions = ["https://h", "https://@h", "https://ada@h"].compactMap { CredentialAddress(name: $0) }
+        #expect(questions.map { empty.rank(for: $0) } == [0, 0, nil])
+        #expect(
+            try questions.map { try #require(CredentialAddress(name: "https://ada@h")).rank(for: $0) } == [0, nil, 0])
     }
 
     @Test(arguments: ["mail", "https://", "https://a b", "https://a/%2", "https://a/", "https://A", "https://a/%41"])

@@ -1,0 +1,121 @@
+internal import AgentMessages
+internal import CommandLineArguments
+internal import Holdfast
+internal import HoldfastAgent
+internal import Items
+internal import ProgramAccess
+internal import ProgramProtocols
+internal import VaultFormat
+
+/// Which logins outside of git's collection git may have, and for which servers.
+struct GitPermission {
+    private enum Action: String {
+        case allow = "allow"
+        case disallow = "disallow"
+        case list = "list"
+    }
+
+    private let action: Action
+    private let server: CredentialAddress?
+    private let collection: String
+    private let access: ItemAccess
+
+    /// Nil for what git itself asks.
+    /// - Throws: A usage error for what names no server.
+    init?(_ arguments: Arguments) throws(CommandError) {
+        guard let action = Action(rawValue: arguments[place: 0]) else { return nil }
+        self.action = action
+        let host = arguments.places.dropFirst().first
+        guard (host != nil) == (action != .list) else {
+            throw .usage("holdfast git-credential \(action.rawValue) takes \(host == nil ? "a host" : "no host")")
+        }
+        server = try host.map { host throws(CommandError) in try GitPermission.server(host) }
+        collection = arguments[Options.credentialCollection] ?? CredentialStore.defaultCollection
+        access = ItemAccess(arguments)
+    }
+
+    private static func server(_ text: String) throws(CommandError) -> CredentialAddress {
+        let rest = text.firstRange(of: "://").map { text[$0.upperBound...] } ?? text[...]
+        let host = rest.hasSuffix("/") ? rest.dropLast() : rest
+        guard !host.contains(where: { "/?#@".contains($0) }), let server = CredentialAddress(serverOf: text) else {
+            throw .usage("'\(Escaping.name(text))' is no server; write a host such as github.com, or http://HOST")
+        }
+        guard AllowedLogin.tag(for: server) != nil else {
+            throw .failure(.tooLarge, "the name of this server is too long for a tag")
+        }
+        return server
+    }
+
+    func run() throws(CommandError) -> ExitCode {
+        switch action {
+        case .allow: try allow()
+        case .disallow: try disallow()
+        case .list: try list()
+        }
+        return .done
+    }
+
+    private func allow() throws(CommandError) {
+        guard let server, let tag = AllowedLogin.tag(for: server) else { return }
+        var count = 0
+        for path in try found(server.host) {
+            let found = FoundItem(record: NamedRecord(path), item: try access.item(path))
+            guard AllowedLogin.isPossible(found.item, for: server) else { continue }
+            try access.change(found) { item throws(CommandError) in
+                guard AllowedLogin.isPossible(item, for: server) else { return }
+                try vaultCall { try item.addTag(tag) }
+            }
+            count += 1
+            try tell(server, found.item, path)
+        }
+        guard count > 0 else {
+            throw CommandError(
+                .notFound, code: .recordNotFound, "no login has an address on \(server.name)",
+                advice: "holdfast find \(server.host) shows what has its name")
+        }
+    }
+
+    private func disallow() throws(CommandError) {
+        guard let server, let tag = AllowedLogin.tag(for: server) else { return }
+        for path in try found("#" + tag) {
+            try access.change(FoundItem(record: NamedRecord(path), item: access.item(path))) {
+                item throws(CommandError) in try vaultCall { try item.removeTag(tag) }
+            }
+        }
+    }
+
+    private func list() throws(CommandError) {
+        for tag in try access.tags() {
+            guard let server = AllowedLogin.server(of: tag) else { continue }
+            for path in try found("#" + tag) {
+                let item = try access.item(path)
+                if AllowedLogin.isAllowed(item, for: server) { try tell(server, item, path) }
+            }
+        }
+    }
+
+    /// Entries that a search finds, but those of git's own collection.
+    private func found(_ query: String) throws(CommandError) -> [RecordName] {
+        let all = try access.run { agent throws(VaultError) in
+            try agent.find(query, in: nil).map(\.path)
+        } own: { (items, _) throws(VaultError) in
+            try items.search(ItemQuery(query)).compactMap {
+                RecordName(collection: $0.collection, name: $0.name)
+            }
+        }
+        return all.filter { !$0.entry.isReserved && !$0.collection.utf8.elementsEqual(collection.utf8) }
+    }
+
+    /// The host, the entry, and the user that it is for.
+    private func tell(
+        _ server: CredentialAddress, _ item: borrowing Item, _ path: RecordName
+    ) throws(CommandError) {
+        let user = item.field("username").map { field in
+            item.withValue(of: field) { value in
+                unsafe value.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+            }
+        }
+        let host = String(AllowedLogin.tag(for: server)?.dropFirst(AllowedLogin.mark.count) ?? "")
+        try Output.write([host, path.entry.text, Escaping.name(user ?? "")].joined(separator: "\t") + "\n")
+    }
+}
