@@ -200,8 +200,8 @@ FISH_COMPLETION := $(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/holdfast.
 BASH_COMPLETIONS := $(BASH_COMPLETION) $(BASH_COMPLETION)-server
 ZSH_COMPLETIONS := $(ZSH_COMPLETION) $(ZSH_COMPLETION)-server
 FISH_COMPLETIONS := $(FISH_COMPLETION) $(FISH_COMPLETION:.fish=-server.fish)
-# Names under which git and Docker call the command.
-HELPERS := $(addprefix $(DESTDIR)$(PREFIX)/bin/,git-credential-holdfast docker-credential-holdfast)
+# Names under which git, Docker, Cargo and kubectl call the command.
+HELPERS := $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(addsuffix -credential-holdfast,git docker cargo kubernetes))
 # What the program and its messages refer to, in their usual places.
 DOCUMENTS := $(DESTDIR)$(PREFIX)/share/doc/holdfast
 READERS := $(DESTDIR)$(PREFIX)/share/holdfast
@@ -238,6 +238,7 @@ install:
 	$(INSTALL) -m 644 Docs/proxies/* $(DOCUMENTS)/proxies
 	$(INSTALL) -m 644 Docs/kubernetes/* $(DOCUMENTS)/kubernetes
 	$(INSTALL) -m 644 Docs/pam/holdfast $(DOCUMENTS)/pam
+	$(INSTALL) -m 644 Docs/programs/*.md $(DOCUMENTS)/programs
 
 uninstall:
 	rm -f $(INSTALLED)

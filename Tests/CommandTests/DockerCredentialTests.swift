@@ -78,6 +78,34 @@ import Testing
         #expect(lines == ["Login Succeeded!", "0", "1", "1", "1"], "\(result.text) \(result.errors)")
     }
 
+    /// The client of Docker speaks to a registry itself where there is no daemon (since 27).
+    private static let hasDocker =
+        ["/usr/bin/docker", "/usr/local/bin/docker"].first { FileManager.default.isExecutableFile(atPath: $0) }
+        .map { path in
+            let words = (try? Sandbox().run(path, raw: [Array("--version".utf8)]))?.text ?? ""
+            return words.split { $0 == " " || $0 == "." }.dropFirst(2).first.flatMap { Int($0) } ?? 0 >= 27
+        } ?? false
+
+    @Test(.enabled(if: hasDocker, "there is no docker of 27 or newer: nobody looks whether it logs in"))
+    func `docker logs in and out without a daemon`() throws {
+        let result = try run(
+            #"""
+            echo ada:first > passwords
+            mkfifo port; python3 server.py & server=$!; trap 'kill $server' EXIT
+            read -r port < port
+            registry=127.0.0.1:$port
+            export DOCKER_CONFIG=$HOME/docker DOCKER_HOST=unix://$HOME/none.sock
+            mkdir docker; echo '{"credsStore":"holdfast"}' > docker/config.json
+            echo wrong | docker login -u ada --password-stdin $registry > /dev/null 2>&1 && echo 'let in'
+            echo first | docker login -u ada --password-stdin $registry 2> errors | tail -n 1
+            grep -c first docker/config.json; "$HOLDFAST" show "docker/$registry" -f password; echo
+            docker login $registry < /dev/null 2>&1 | grep -c 'Username: ada'
+            docker logout $registry > /dev/null; "$HOLDFAST" list docker 2> /dev/null || echo 'none left'
+            """#)
+        #expect(
+            result.text == "Login Succeeded\n0\nfirst\n1\nnone left\n", "\(result.text) \(result.errors)")
+    }
+
     @Test(
         .enabled(
             if: FileManager.default.fileExists(atPath: "/usr/lib/python3/dist-packages/docker/credentials"),

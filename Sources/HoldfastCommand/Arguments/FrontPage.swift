@@ -74,9 +74,8 @@ enum FrontPage {
         .init(
             title: "Programs that get secrets",
             commands: [
-                .gitCredential, .dockerCredential, .sshAgent, .sshGenerate, .sshImport, .sshCertificate, .secretsServe,
-                .leaseList,
-                .leaseAdd, .leaseRevoke,
+                .gitCredential, .dockerCredential, .cargoCredential, .kubernetesCredential, .sshAgent, .sshGenerate,
+                .sshImport, .sshCertificate, .secretsServe, .leaseList, .leaseAdd, .leaseRevoke,
             ])
     ]
 

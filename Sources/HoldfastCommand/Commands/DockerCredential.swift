@@ -96,26 +96,13 @@ private struct DockerAccounts {
             throw .usage("a credential has a ServerURL, a Username and a Secret")
         }
         let path = try path(server)
-        func fill(_ item: inout Item) throws(CommandError) {
-            guard !item.isOfSecretService else {
-                throw .failure(
-                    .invalidItem,
-                    "a program stored an entry under this registry's name over the session bus; rename or remove it")
-            }
+        try access.store(path) { item throws(CommandError) in
             try vaultCall {
                 try unsafe item.put(.text, "username", bytes: Array(user.utf8).span.bytes)
                 try secret.withBytes { secret throws(VaultError) in
                     try item.put(.secret, "password", bytes: secret)
                 }
             }
-        }
-        do throws(CommandError) {
-            try access.change(FoundItem(record: NamedRecord(path), item: access.item(path)), fill)
-        } catch {
-            guard error.code == .recordNotFound else { throw error }
-            var item = try vaultCall { try Item(.login) }
-            try fill(&item)
-            try access.add(item, as: NamedRecord(path))
         }
     }
 

@@ -47,6 +47,7 @@ enum ProgramStart {
 enum ProgramNames {
     private static let commands = [
         "git-credential-holdfast": ["git-credential"], "docker-credential-holdfast": ["docker-credential"],
+        "cargo-credential-holdfast": ["cargo-credential"], "kubernetes-credential-holdfast": ["kubernetes-credential"],
     ]
 
     /// The words of the command that the program's name stands for.
