@@ -94,7 +94,9 @@ extension Agent {
     func sendNextPiece(_ connection: Connection) {
         switch connection.stage {
         case .resting, .working, .taking, .takingItem, .confirming: break
-        case .giving(let reader, let done): begin(connection) { _ in try Work.give(reader, done) }
+        case .giving(let reader, let done):
+            connection.lastUsed = messages  // it takes what it asked for
+            begin(connection) { _ in try Work.give(reader, done) }
         case .listing(let entries, let start):
             let batch = Work.batch(entries, from: start)
             if batch.isEmpty {

@@ -377,7 +377,7 @@ extension Agent {
         send(.failure(error.failure), to: connection)
     }
 
-    /// Accepts new clients; if there are too many, the one that was silent longest is closed.
+    /// Accepts new clients; if there are too many, one is closed (``Swift/Collection/nextToLeave``).
     private func accept() {
         for listener in listeners where ready[listener] != nil { acceptAll(listener) }
     }
@@ -418,9 +418,7 @@ extension Agent {
     }
 
     private func makeRoom() -> Bool {
-        let quiet = connections.values.filter { !$0.isWorking && change?.connection != $0.number }.min {
-            $0.lastUsed < $1.lastUsed
-        }
+        let quiet = connections.values.filter { change?.connection != $0.number }.nextToLeave
         guard let quiet else { return false }
         refuse(quiet, VaultError(.busy, "the agent has too many clients; this one was idle for the longest"))
         drop(quiet)

@@ -6,7 +6,7 @@ internal import SystemCalls
 
 /// One client: what of its message was read, what of its answer is not sent yet, and what it is in the middle of. Used
 /// by the agent's own thread alone; a client that is slow costs what stands here and keeps no thread.
-final class Connection {
+final class Connection: SocketClient {
     let number: UInt64
     let socket: Int32
     /// Kept for leases, which name a client by its process and the start of it.

@@ -87,10 +87,8 @@ extension Agent {
         }
     }
 
-    /// The one that was silent longest goes.
     private func makeRoom(_ ssh: SSHEndpoint) -> Bool {
-        let quiet = ssh.clients.values.filter { !$0.isWorking }.min { $0.lastUsed < $1.lastUsed }
-        guard let quiet else { return false }
+        guard let quiet = ssh.clients.values.nextToLeave else { return false }
         ssh.clients[quiet.number] = nil
         return true
     }

@@ -6,7 +6,7 @@ internal import SystemCalls
 
 /// An SSH program at the agent's second socket. As ``Connection``: used by the agent's own thread alone, one request at
 /// a time, and a client that is slow costs what stands here.
-final class SSHConnection {
+final class SSHConnection: SocketClient {
     let number: UInt64
     let socket: Int32
     let peer: Peer

@@ -35,6 +35,26 @@ struct Peer: Sendable, Hashable {
     var isSameUser: Bool { user == geteuid() }
 }
 
+/// A client of one of the agent's sockets.
+protocol SocketClient {
+    var peer: Peer { get }
+    /// Counts the agent's messages.
+    var lastUsed: UInt64 { get }
+    /// Whether something is being done for it.
+    var isWorking: Bool { get }
+}
+
+extension Collection where Element: SocketClient {
+    /// The one that is closed if there are too many: of the program with the most connections the one that was silent
+    /// longest, so that a program with many of them is in nobody's way but its own. Nil where all are being worked for.
+    var nextToLeave: Element? {
+        var counts: [Int32: Int] = [:]
+        for client in self { counts[client.peer.process, default: 0] += 1 }
+        func rank(_ client: Element) -> (Int, UInt64) { (counts[client.peer.process] ?? 0, .max - client.lastUsed) }
+        return filter { !$0.isWorking }.max { rank($0) < rank($1) }
+    }
+}
+
 extension Peer {
     /// The process at the other end of a connection, as the kernel tells now and told when it connected.
     ///
