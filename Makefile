@@ -206,10 +206,11 @@ HELPERS := $(addprefix $(DESTDIR)$(PREFIX)/bin/,$(addsuffix -credential-holdfast
 DOCUMENTS := $(DESTDIR)$(PREFIX)/share/doc/holdfast
 READERS := $(DESTDIR)$(PREFIX)/share/holdfast
 UNITS := $(DESTDIR)$(PREFIX)/lib/systemd
-AGENT_UNITS := $(addprefix $(UNITS)/user/holdfast-agent,.service @.service .socket -ssh.socket)
+AGENT_UNITS := $(addprefix $(UNITS)/user/holdfast-agent,.service @.service .socket -ssh.socket -credentials.service -credentials.socket)
+CREDENTIAL_UNITS := $(addprefix $(UNITS)/system/holdfast-credentials,.service .socket)
 SERVER_UNITS := $(UNITS)/system/holdfast-server.service $(UNITS)/system/holdfast-server.socket
 READER_FILES := $(READERS)/holdfast_decrypt.py $(READERS)/holdfast_log_verify.py
-INSTALLED := $(AGENT_UNITS) $(SERVER_UNITS) $(READER_FILES) $(BINARY) $(HELPERS) $(SERVER) $(MANUAL) $(SERVER_MANUAL) $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS)
+INSTALLED := $(AGENT_UNITS) $(CREDENTIAL_UNITS) $(SERVER_UNITS) $(READER_FILES) $(BINARY) $(HELPERS) $(SERVER) $(MANUAL) $(SERVER_MANUAL) $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS)
 
 install:
 	@test -x $(STAGE)/holdfast -a -x $(STAGE)/holdfast-server || $(MAKE) build
@@ -229,7 +230,7 @@ install:
 	$(STAGE)/holdfast-server completions zsh > $(ZSH_COMPLETION)-server
 	$(STAGE)/holdfast-server completions fish > $(FISH_COMPLETION:.fish=-server.fish)
 	$(INSTALL) -m 755 $(addprefix scripts/,$(notdir $(READER_FILES))) $(READERS)
-	$(foreach unit,$(AGENT_UNITS) $(SERVER_UNITS),sed 's|/usr/local/bin|$(PREFIX)/bin|' Docs/$(notdir $(unit)) > $(unit) && chmod 644 $(unit) &&) true
+	$(foreach unit,$(AGENT_UNITS) $(CREDENTIAL_UNITS) $(SERVER_UNITS),sed 's|/usr/local/bin|$(PREFIX)/bin|' Docs/$(notdir $(unit)) > $(unit) && chmod 644 $(unit) &&) true
 	$(INSTALL) -d $(DOCUMENTS)/programs $(DOCUMENTS)/pam $(DOCUMENTS)/monitoring $(DOCUMENTS)/proxies $(DOCUMENTS)/kubernetes
 	$(INSTALL) -m 644 README.md SECURITY.md CHANGELOG.md LICENSE $(filter-out Docs/README.md,$(wildcard Docs/*.md)) Docs/server.conf Docs/holdfast-service-example.service $(DOCUMENTS)
 	$(INSTALL) -m 644 $(wildcard Docs/holdfast-server*.*) $(DOCUMENTS)

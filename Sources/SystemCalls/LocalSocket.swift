@@ -64,6 +64,20 @@ package enum LocalSocket {
         return (credentials.process, credentials.user)
     }
 
+    /// The name that the other end has bound, without its family; nothing where it has none.
+    package static func peerAddress(_ descriptor: Int32) -> [UInt8] {
+        var address = sockaddr_un()
+        var size = socklen_t(MemoryLayout<sockaddr_un>.size)
+        let isKnown = unsafe withUnsafeMutablePointer(to: &address) { pointer in
+            unsafe pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                unsafe getpeername(descriptor, $0, &size) == 0
+            }
+        }
+        let count = Int(size) - MemoryLayout.size(ofValue: address.sun_family)
+        guard isKnown, address.sun_family == sa_family_t(AF_UNIX), count > 0 else { return [] }
+        return unsafe withUnsafeBytes(of: &address.sun_path) { unsafe Array($0.prefix(count)) }
+    }
+
     /// No call waits for the other side from now on.
     package static func setNonBlocking(_ descriptor: Int32) {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)

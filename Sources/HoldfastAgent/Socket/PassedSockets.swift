@@ -16,7 +16,6 @@ package struct PassedSockets: Sendable {
     /// What commands look for in the runtime folder, where there is no agent: to connect starts one.
     static let agentName = "agent.sock"
     private static let firstDescriptor: Int32 = 3
-    private static let most = 2
 
     package init() {}
 
@@ -26,16 +25,28 @@ package struct PassedSockets: Sendable {
     /// - Throws: `agentUnavailable` for one with another name, for two with the same, and for what no Unix stream
     ///   socket is that listens.
     package static func take() throws(VaultError) -> PassedSockets {
+        let taken = try take(["agent", "ssh"])
         var passed = PassedSockets()
+        (passed.agent, passed.ssh) = (taken["agent"], taken["ssh"])
+        return passed
+    }
+
+    /// As ``take()``, where the process answers units of the service manager.
+    /// - Returns: Nil where none was passed.
+    package static func takeCredentials() throws(VaultError) -> Int32? { try take(["credentials"])["credentials"] }
+
+    private static func take(_ known: Set<String>) throws(VaultError) -> [String: Int32] {
+        var passed: [String: Int32] = [:]
         defer { for name in ["LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsafe unsetenv(name) } }
         guard variable("LISTEN_PID").flatMap({ Int32($0) }) == getpid(),
             let count = variable("LISTEN_FDS").flatMap({ Int32($0) }), count > 0
         else { return passed }
+        let strange = VaultError.unavailable(
+            "the service manager passes other sockets than this command takes: \(known.sorted().joined(separator: ", "))"
+        )
         let names = (variable("LISTEN_FDNAMES") ?? "").split(separator: ":", omittingEmptySubsequences: false)
-        guard count <= most, names.count == Int(count) else {
-            throw .unavailable(
-                "the service manager passes sockets that are not the agent's; their names are agent and ssh")
-        }
+            .map(String.init)
+        guard count <= known.count, names.count == Int(count) else { throw strange }
         for (index, name) in names.enumerated() {
             let descriptor = firstDescriptor + Int32(index)
             guard isListening(descriptor) else {
@@ -43,13 +54,7 @@ package struct PassedSockets: Sendable {
             }
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
             LocalSocket.setNonBlocking(descriptor)
-            switch name {
-            case "agent" where passed.agent == nil: passed.agent = descriptor
-            case "ssh" where passed.ssh == nil: passed.ssh = descriptor
-            default:
-                throw .unavailable(
-                    "the service manager passes a socket that is not the agent's; their names are agent and ssh")
-            }
+            guard known.contains(name), passed.updateValue(descriptor, forKey: name) == nil else { throw strange }
         }
         return passed
     }
