@@ -239,7 +239,6 @@ install:
 	$(INSTALL) -m 644 Docs/proxies/* $(DOCUMENTS)/proxies
 	$(INSTALL) -m 644 Docs/kubernetes/* $(DOCUMENTS)/kubernetes
 	$(INSTALL) -m 644 Docs/pam/holdfast $(DOCUMENTS)/pam
-	$(INSTALL) -m 644 Docs/programs/*.md $(DOCUMENTS)/programs
 
 uninstall:
 	rm -f $(INSTALLED)
