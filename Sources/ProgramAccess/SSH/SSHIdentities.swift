@@ -86,7 +86,7 @@ package struct SSHIdentities: Sendable {
     ) throws(VaultError) -> SSHKey? {
         let plain = SSHPublicKey.plain(listed)
         var found: SSHKey?
-        try forEach { (key, item, name, collection) throws(VaultError) in
+        try forEach(plain) { (key, item, name, collection) throws(VaultError) in
             guard key.blob == plain else { return }
             guard !forwarded || !item.isKeptFromForwarding else {
                 throw VaultError(VaultError.Code(.notAllowed), "this SSH key has the tag \(GuardTag.forwarding)")
@@ -98,24 +98,28 @@ package struct SSHIdentities: Sendable {
         return found
     }
 
+    /// - Parameter wanted: The one public key that is looked for; items with others may be left out.
     private func forEach(
+        _ wanted: [UInt8]? = nil,
         _ body: (SSHKey, borrowing Item, _ name: String, _ collection: String) throws(VaultError) -> Void
     ) throws(VaultError) {
         for match in try items.search(ItemQuery("", kind: .sshKey)) {
             do throws(VaultError) {
                 let item = try items.item(match.name, in: match.collection)
                 let comment = EntryPath(collection: match.collection, name: match.name).spelled
-                guard let key = try SSHIdentities.key(of: item, comment) else { continue }
+                guard let key = try SSHIdentities.key(of: item, comment, wanted) else { continue }
                 try body(key, item, match.name, match.collection)
             } catch  where error.code == .invalidItem || error.code == .recordNotFound {}
         }
     }
 
     /// Nil for an item without a key.
-    static func key(of item: borrowing Item, _ name: String) throws(VaultError) -> SSHKey? {
+    static func key(
+        of item: borrowing Item, _ name: String, _ wanted: [UInt8]? = nil
+    ) throws(VaultError) -> SSHKey? {
         if let field = item.field(privateLabel) {
             return try item.withValue(of: field) { text throws(VaultError) in
-                let text = try SSHKeyText(parsing: text, comment: name)
+                let text = try SSHKeyText(parsing: text, comment: name, wanted: wanted)
                 return text.key
             }
         }

@@ -28,13 +28,17 @@ package final class SSHKey: Sendable {
 
     /// Takes a key out of the bytes that it was found in, and makes sure that its halves belong together: a signature
     /// under another public key would give the private one away.
-    /// - Throws: `invalidItem`; `outOfMemory`.
+    /// - Parameter wanted: The one public key that is looked for: for any other one nothing is computed.
+    /// - Throws: `invalidItem`, also for another key than is looked for; `outOfMemory`.
     package init(
-        _ layout: SSHPrivateLayout, in bytes: RawSpan, comment: String? = nil, lifetime: SecretLifetime = .transient
+        _ layout: SSHPrivateLayout, in bytes: RawSpan, comment: String? = nil, wanted: [UInt8]? = nil,
+        lifetime: SecretLifetime = .transient
     ) throws(VaultError) {
         kind = layout.kind
         self.comment = comment ?? layout.comment
-        blob = layout.publicKey.blob(in: bytes)
+        let blob = layout.publicKey.blob(in: bytes)
+        if let wanted, wanted != blob { throw .otherSSHKey }
+        self.blob = blob
         certificate = layout.certificate.map { bytes.array($0) }
         if kind == .rsa {
             var secret: SecretBytes

@@ -13,15 +13,17 @@ package struct SSHKeyText: ~Copyable {
     package let range: Range<Int>
 
     /// Reads the first key of a text, and makes sure that its halves belong together.
-    /// - Parameter comment: What it is called; otherwise as the file says.
+    /// - Parameters:
+    ///   - comment: What it is called; otherwise as the file says.
+    ///   - wanted: As for ``SSHKey/init(_:in:comment:wanted:lifetime:)``.
     /// - Throws: `invalidItem` for another text, for a key with a passphrase, and for a kind that is not kept.
-    package init(parsing text: RawSpan, comment: String? = nil) throws(VaultError) {
+    package init(parsing text: RawSpan, comment: String? = nil, wanted: [UInt8]? = nil) throws(VaultError) {
         guard let (form, body) = SSHKeyText.find(text) else { throw .noSSHKey }
         // Old files say so in a header.
         guard text.firstOffset(of: "Proc-Type:", in: body) == nil else { throw .encryptedSSHKey }
         let bytes = try SSHKeyText.decoded(text.extracting(body))
         let own = try bytes.withBytes { bytes throws(VaultError) in try SSHKeyText.own(form, bytes) }
-        let key = try SSHKeyText.key(own, bytes, comment)
+        let key = try SSHKeyText.key(own, bytes, comment, wanted)
         let converted = try SSHKeyText.armour(own)
         self.key = key
         self.converted = converted
@@ -29,11 +31,11 @@ package struct SSHKeyText: ~Copyable {
     }
 
     private static func key(
-        _ own: borrowing SecretBytes?, _ bytes: borrowing SecretBuffer, _ comment: String?
+        _ own: borrowing SecretBytes?, _ bytes: borrowing SecretBuffer, _ comment: String?, _ wanted: [UInt8]?
     ) throws(VaultError) -> SSHKey {
         switch own {
-        case .some(let own): try own.withBytes { own throws(VaultError) in try key(own, comment) }
-        case .none: try bytes.withBytes { bytes throws(VaultError) in try key(bytes, comment) }
+        case .some(let own): try own.withBytes { own throws(VaultError) in try key(own, comment, wanted) }
+        case .none: try bytes.withBytes { bytes throws(VaultError) in try key(bytes, comment, wanted) }
         }
     }
 
@@ -63,10 +65,12 @@ package struct SSHKeyText: ~Copyable {
     /// ``converted``, for whoever needs no more of it.
     package consuming func ownForm() -> SecretBytes? { converted }
 
-    private static func key(_ bytes: RawSpan, _ comment: String?) throws(VaultError) -> SSHKey {
+    private static func key(
+        _ bytes: RawSpan, _ comment: String?, _ wanted: [UInt8]?
+    ) throws(VaultError) -> SSHKey {
         let layout: SSHPrivateLayout
         do throws(SSHError) { layout = try SSHPrivateLayout(file: bytes) } catch { throw VaultError(error) }
-        return try SSHKey(layout, in: bytes, comment: comment)
+        return try SSHKey(layout, in: bytes, comment: comment, wanted: wanted)
     }
 
     /// The form of the first key in a text, and what is between its lines.
