@@ -8,6 +8,8 @@ package enum ProgramRequest: RequestArea {
     case serveSSH
     /// Be the Secret Service of the user's session from now on.
     case serveSecrets
+    /// Be it no longer.
+    case stopSecrets
     /// Store a private key as its file has it, which is the end of the message, as an item. A certificate may be behind
     /// it.
     case importSSH(RecordName, key: Range<Int>)
@@ -25,7 +27,7 @@ package enum ProgramRequest: RequestArea {
     private static let attributeSizes = 0...61_440
 
     package enum Kind: UInt8, CaseIterable {
-        case credential = 33, serveSSH = 40, importSSH = 41, serveSecrets = 51
+        case credential = 33, serveSSH = 40, importSSH = 41, serveSecrets = 51, stopSecrets = 60
     }
 
     init(_ kind: Kind, _ cursor: inout Cursor, _ body: RawSpan) throws(MessageError) {
@@ -40,6 +42,7 @@ package enum ProgramRequest: RequestArea {
                 attributes: try cursor.rest(ProgramRequest.attributeSizes, "attributes"))
         case .serveSSH: self = .serveSSH
         case .serveSecrets: self = .serveSecrets
+        case .stopSecrets: self = .stopSecrets
         case .importSSH:
             let path = try RecordName(&cursor, body)
             self = .importSSH(path, key: try cursor.rest(ProgramRequest.keySizes, "key"))
@@ -54,6 +57,7 @@ package enum ProgramRequest: RequestArea {
             return .credential
         case .serveSSH: return .serveSSH
         case .serveSecrets: return .serveSecrets
+        case .stopSecrets: return .stopSecrets
         case .importSSH(let path, _):
             path.write(&writer)
             return .importSSH

@@ -99,6 +99,8 @@ struct ForgettingTests {
             for word in ["use_secure", "use_plain"] {
                 try programs.tell(word, scene.name(17), scene.value(26), scene.value(50), scene.value(700))
             }
+            try programs.tell("keep", scene.name(18), scene.name(24), scene.value(60))
+            try programs.tell("keep", scene.name(19), scene.name(25), scene.value(5000))
             // The sessions stay open.
             try agent.lock()
             try scene.expectNothing(in: agent.pid, "round \(round)")

@@ -18,7 +18,7 @@ struct KeyringImportTests {
 
     private func take(_ options: String..., bus: [String: String]? = nil) throws -> Sandbox.Result {
         try sandbox.run(
-            raw: (["import", "--format=gnome-keyring"] + options).map { Array($0.utf8) }, passcode: Prepared.passcode,
+            raw: (["import", "--from-keyring"] + options).map { Array($0.utf8) }, passcode: Prepared.passcode,
             environment: bus ?? keyring.bus.environment)
     }
 
@@ -34,7 +34,7 @@ struct KeyringImportTests {
             c.create_item('Mail', {'user': 'bob'}, b'\\xff\\x00\\n', content_type='application/octet-stream')
             c.create_item('a share', {'xdg:schema': 'org.holdfast.Share'}, b'share')
             c.create_item('long', {'n': 'x' * 5000}, b'v')
-            c.create_item('big', {'n': '1'}, b'v' * 70000)
+            c.create_item('big', {'n': '1'}, b'v' * 800000)
             c.create_item('', {'none': ''}, b'')
             s.Collection(bus, '/org/freedesktop/secrets/collection/session').create_item('gone', {'s': '1'}, b'v')
             """)
@@ -101,6 +101,7 @@ struct KeyringImportTests {
         try refused(1, "NotSupported", take())
         try refused(1, "session bus", take(bus: ["DBUS_SESSION_BUS_ADDRESS": "unix:path=/nowhere"]))
         try refused(2, "leave FILE out", take("file"))
+        try refused(2, "only one of", take("--format=csv"))
         try refused(2, "FILE is missing", sandbox.run("import", passcode: Prepared.passcode))
     }
 }

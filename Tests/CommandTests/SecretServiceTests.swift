@@ -219,7 +219,8 @@ import Testing
             print({call(P, 'Service', 'OpenSession', 'sv', [dh, x]) for x in
                 ('', dbus.UInt32(3), B(b''), B(b'\\1'), B(b'\\xff' * 128), B(b'\\2' * 129))})
             mine = open()
-            print(create(mine, {'n': '1'}, b'x' * 65536, 'large'), create(mine, {'n': '2'}, b'x' * 65537, 'larger'))
+            print(create(mine, {'n': '1'}, b'x' * 65536, 'large'), create(mine, {'n': '2'}, b'x' * (4194304 + 17), 'larger'),
+                create(mine, {'n': '2'}, b'x' * (4194304 + 1), 'larger'))
             print(create(mine, {str(i): '' for i in range(64)}, b'', 'many'), create(mine, {str(i): '' for i in range(65)}, b''))
             print({create(mine, a, b'') for a in ({'n': 'v' * 1025}, {'n' * 256: ''}, {'': ''})},
                 create(mine, {}, b'', 'l' * 1025), create(mine, {}, b'', parameters=b'1'),
@@ -238,7 +239,7 @@ import Testing
             result.text == """
                 InvalidArgs InvalidArgs UnknownObject UnknownMethod NotSupported
                 {'InvalidArgs'}
-                /org/freedesktop/secrets/collection/default/large InvalidArgs
+                /org/freedesktop/secrets/collection/default/large InvalidArgs LimitsExceeded
                 /org/freedesktop/secrets/collection/default/many InvalidArgs
                 {'InvalidArgs'} InvalidArgs InvalidArgs UnknownMethod NoSuchObject
                 InvalidArgs
@@ -349,20 +350,27 @@ import Testing
             call(item, 'org.freedesktop.DBus.Properties', 'Set', 'ssv', [S + 'Item', 'Label', 'l'])
             call(item, 'Item', 'Delete', '', [])
             subprocess.run([os.environ['HOLDFAST'], 'lock'], stdout=subprocess.DEVNULL)
-            while len(seen) < 5: GLib.MainContext.default().iteration(True)
+            while len(seen) < 9: GLib.MainContext.default().iteration(True)
             call(P, 'Service', 'ReadAlias', 's', ['default'], other)
             while GLib.MainContext.default().iteration(False): pass
             print('\\n'.join(seen), none)
             """)
         let first = "/collection/default /org/freedesktop/secrets/collection/default/new"
+        func changed(_ interface: String, _ name: String, _ value: String) -> String {
+            "org.freedesktop.Secret.\(interface) dbus.Dictionary({dbus.String(\(name)): dbus.\(value), "
+                + "variant_level=1)}, signature=dbus.Signature('sv')) dbus.Array([], signature=dbus.Signature('s'))"
+        }
         #expect(
             result.text == """
                 ItemCreated \(first)
                 ItemChanged \(first)
+                PropertiesChanged /collection/default/new \(changed("Item", "'Label'", "String('l'"))
                 ItemChanged \(first)
                 ItemDeleted \(first)
-                PropertiesChanged /collection/default org.freedesktop.Secret.Collection dbus.Dictionary({dbus.String('Locked'): \
-                dbus.Boolean(True, variant_level=1)}, signature=dbus.Signature('sv')) dbus.Array([], signature=dbus.Signature('s')) []
+                PropertiesChanged /collection/default \(changed("Collection", "'Locked'", "Boolean(True"))
+                CollectionChanged  /org/freedesktop/secrets/collection/default
+                PropertiesChanged /collection/session \(changed("Collection", "'Locked'", "Boolean(True"))
+                CollectionChanged  /org/freedesktop/secrets/collection/session []
 
                 """, "\(result.text) \(result.errors)")
     }

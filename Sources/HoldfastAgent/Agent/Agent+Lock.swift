@@ -64,6 +64,7 @@ extension Agent {
             if let reason = reason ?? (endsAt == nil ? nil : .ended) { dropKeys(because: reason) }
             isUserAway = false
             finishSecretUnlock()
+            surveySecrets()
             guard lock.isUnlocked, dropReason == nil else {
                 if let connection { fail(connection, .locked) }
                 return

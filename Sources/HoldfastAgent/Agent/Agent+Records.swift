@@ -81,6 +81,9 @@ extension Agent {
                 try serveSecrets()
                 send(.done, to: connection)
             } catch { fail(connection, error) }
+        case .stopSecrets:
+            endSecrets()
+            send(.done, to: connection)
         case .importSSH(let path, let key):
             begin(connection) { [items] _ in
                 let line = try body.bytes.withBytes { bytes in

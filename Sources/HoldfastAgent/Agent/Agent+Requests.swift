@@ -122,12 +122,13 @@ extension Agent {
             finishSSH(number, outcome)
         case .sshForChip(let number, let gate): signInChip(number, gate)
         case .secrets(let number, let found, let outcome):
-            noteUse(outcome)
+            if number != SecretServiceSurvey.number { noteUse(outcome) }
             finishSecrets(number, found, outcome)
         case .prompted(let number, let answer, let secret): finishPrompt(number, answer, secret)
         case .work(let number, let outcome):
             noteUse(outcome)
             finishWork(outcome, connections[number])
+            surveySecrets()
         }
     }
 

@@ -336,6 +336,9 @@ package struct AgentClient: ~Copyable {
         guard case .done = try receiveReply() else { throw .unexpected }
     }
 
+    /// Has it give that up.
+    package borrowing func stopSecrets() throws(VaultError) { try expectDone(.programs(.stopSecrets)) }
+
     /// Stores a private key as its file has it, and a certificate behind it.
     /// - Returns: The public key in one line.
     /// - Throws: As `SSHIdentities.add`.

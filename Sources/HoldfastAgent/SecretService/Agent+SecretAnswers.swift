@@ -22,11 +22,13 @@ extension Agent {
         guard let reply = call.reply() else { return }
         switch found {
         case .done: if kind == .deleteItem { reply.path("/") }
-        case .created(let path):
+        case .changed: break
+        case .surveyed: return
+        case .created(let path, _):
             reply.path(path)
             reply.path("/")
-        case .items(let entries):
-            reply.paths(entries.map(SecretServiceWork.path))
+        case .items(let paths):
+            reply.paths(paths)
             // Of the service two lists: what is unlocked, and what is locked.
             if kind == .searchItems { reply.paths([]) }
         case .locked(let paths):
@@ -59,17 +61,15 @@ extension Agent {
     ) -> Bool {
         var isWhole = true
         func add(_ secret: SecretServiceSecret) {
-            guard let sealed = session.cipher.seal(secret.value) else {
-                isWhole = false
-                return
+            let isSealed = session.cipher.withSealed(secret.value) { parameters, value in
+                reply.container("r", "oayays") {
+                    reply.path(session.path)
+                    unsafe reply.bytes(parameters.span.bytes)
+                    reply.bytes(value)
+                    reply.text(secret.contentType)
+                }
             }
-            let parameters = sealed.parameters
-            reply.container("r", "oayays") {
-                reply.path(session.path)
-                unsafe reply.bytes(parameters.span.bytes)
-                sealed.value.withBytes { reply.bytes($0) }
-                reply.text(secret.contentType)
-            }
+            if !isSealed { isWhole = false }
         }
         guard isMap else {
             guard let only = secrets.first, secrets.count == 1 else { return false }
@@ -118,12 +118,17 @@ extension BusReply {
 enum SecretServiceAnswer: Sendable {
     /// Done, and nobody need be asked.
     case done
-    case created(String)
-    case items([SecretServiceStore.Entry])
+    case created(String, isNew: Bool)
+    /// A property was set.
+    case changed(String, Property)
+    /// Paths of what was found.
+    case items([String])
     /// What stands for items while the vault is locked.
     case locked([String])
     case secrets([(path: String, secret: SecretServiceSecret)])
     case properties([(name: String, value: Property)])
+    /// What other ways into the vault have changed; nobody asked for it.
+    case surveyed(SecretServiceSurvey, [SecretServiceSurvey.Change])
 
     /// The value of a property.
     enum Property: Sendable {

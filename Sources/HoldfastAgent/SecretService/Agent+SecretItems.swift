@@ -11,11 +11,16 @@ extension Agent {
     func tellProperties(
         _ kind: SecretServiceCall, _ call: BusCall, _ path: SecretServicePath, _ endpoint: SecretServiceEndpoint
     ) -> Bool {
-        guard call.text(atMost: 255) != nil else { return false }
+        guard let interface = call.text(atMost: 255) else { return false }
         var name: String?
         if kind == .getProperty {
             guard let text = call.text(atMost: 255) else { return false }
             name = text
+        }
+        guard interface.isEmpty || interface == path.interface else {
+            // The bus's own interfaces have none.
+            if name == nil { answer(.properties([]), to: call, kind) } else { refuseProperty(call) }
+            return true
         }
         if isServingSecrets {
             begin(call, kind, endpoint) { [name] work in try Agent.only(name, work.properties(of: path)) }
@@ -23,29 +28,28 @@ extension Agent {
         }
         let answered: SecretServiceAnswer
         switch path {
-        case .service:
-            let known = SecretServicePath.collection(Vault.defaultCollection).text
-            answered = .properties([("Collections", .paths([known]))])
-        case .collection, .alias:
-            guard let collection = SecretServiceWork.collection(path) else { return refuseUnknown(call) }
-            answered = SecretServiceWork.properties(collection: collection, [], isLocked: true)
+        case .service: answered = .properties([("Collections", .paths(SecretServiceWork.standardCollections))])
+        case .collection, .alias, .sessionCollection:
+            guard let place = SecretServiceWork.Place(path) else { return refuseUnknown(call) }
+            answered = SecretServiceWork.properties(of: place, [], isLocked: true)
         case .found(let attributes): answered = SecretServiceWork.properties(lockedWith: attributes)
-        case .item, .session, .prompt:
+        case .session, .prompt: answered = .properties([])
+        case .item, .sessionItem:
             refuseLocked(call)
             return true
         }
-        do {
-            answer(try Agent.only(name, answered), to: call, kind)
-        } catch { call.fail(SecretServiceError.unknownProperty, "the object has no such property") }
+        do { answer(try Agent.only(name, answered), to: call, kind) } catch { refuseProperty(call) }
         return true
+    }
+
+    private func refuseProperty(_ call: BusCall) {
+        call.fail(SecretServiceError.unknownProperty, "the object has no such property")
     }
 
     /// Labels and attributes of items can be changed.
     func setProperty(_ call: BusCall, _ path: SecretServicePath, _ endpoint: SecretServiceEndpoint) -> Bool {
         guard let interface = call.text(atMost: 255), let name = call.text(atMost: 255) else { return false }
-        guard case .item(let collection, let item) = path, interface == SecretServiceCall.getSecret.interface,
-            name == "Label" || name == "Attributes"
-        else {
+        guard path.isItem, interface == path.interface, name == "Label" || name == "Attributes" else {
             call.fail(SecretServiceError.readOnly, "Holdfast does not change this for other programs")
             return true
         }
@@ -53,16 +57,10 @@ extension Agent {
         if name == "Label" {
             guard call.enter("v", "s"), let label = call.text(atMost: SecretServicePath.longestItem), !label.isEmpty
             else { return false }
-            begin(call, .setProperty, endpoint) { work in
-                try SecretServiceStore(work.items).set(item, in: collection, label: label)
-                return .done
-            }
+            begin(call, .setProperty, endpoint) { work in try work.set(path, label: label) }
         } else {
             guard call.enter("v", "a{ss}"), let attributes = call.attributes() else { return false }
-            begin(call, .setProperty, endpoint) { work in
-                try SecretServiceStore(work.items).set(item, in: collection, attributes: attributes)
-                return .done
-            }
+            begin(call, .setProperty, endpoint) { work in try work.set(path, attributes: attributes) }
         }
         return true
     }
@@ -89,11 +87,8 @@ extension Agent {
         guard isServingSecrets else { return refuseLocked(kind, call, endpoint) }
         switch kind {
         case .deleteItem:
-            guard case .item(let collection, let name) = path else { return refuseUnknown(call) }
-            begin(call, kind, endpoint) { work in
-                try SecretServiceStore(work.items).delete(name, in: collection)
-                return .done
-            }
+            guard path.isItem else { return refuseUnknown(call) }
+            begin(call, kind, endpoint) { work in try work.delete(path) }
         case .getSecret, .getSecrets:
             var paths = [path.text]
             if kind == .getSecrets {
@@ -107,45 +102,58 @@ extension Agent {
             let several = Set(paths)
             begin(call, kind, endpoint, session, isMany: several.count > 1) { work in try work.secrets(several) }
         case .createItem:
-            guard let collection = SecretServiceWork.collection(path) else { return refuseUnknown(call) }
+            guard let place = SecretServiceWork.Place(path) else { return refuseUnknown(call) }
             guard let found = call.properties(SecretServiceCall.getSecret.interface), let secret = call.secret(),
                 let replaces = call.flag()
             else { return false }
-            guard let session = endpoint.session(secret.session, of: call.sender) else { return refuseSession(call) }
-            guard let value = Agent.open(secret, session) else { return false }
             let draft = SecretServiceStore.Draft(
                 label: found.label, attributes: found.attributes, contentType: secret.contentType, replaces: replaces)
-            begin(call, kind, endpoint) { work in
-                let name = try value.bytes.withBytes { value in
-                    try SecretServiceStore(work.items).create(draft, value, in: collection)
-                }
-                return .created(SecretServicePath.item(collection: collection, name: name).text)
-            }
+            return store(secret, kind, call, endpoint) { work, secret in try work.create(draft, secret, in: place) }
         default:
-            guard case .item(let collection, let name) = path else { return refuseUnknown(call) }
+            guard path.isItem else { return refuseUnknown(call) }
             guard let secret = call.secret() else { return false }
-            guard let session = endpoint.session(secret.session, of: call.sender) else { return refuseSession(call) }
-            guard let value = Agent.open(secret, session) else { return false }
-            let type = secret.contentType
-            begin(call, kind, endpoint) { work in
-                try value.bytes.withBytes { value in
-                    try SecretServiceStore(work.items).set(name, in: collection, value, contentType: type)
-                }
-                return .done
-            }
+            return store(secret, kind, call, endpoint) { work, secret in try work.set(path, secret) }
         }
         return true
     }
 
-    private static func open(
-        _ secret: borrowing BusCall.TravellingSecret, _ session: SecretServiceEndpoint.Session
-    ) -> Body? {
-        let opened = secret.value.withBytes { value in
-            secret.parameters.withBytes { session.cipher.open(value, parameters: $0) }
+    /// - Returns: False for what was not encrypted with the key of its session.
+    private func store(
+        _ secret: BusCall.TravellingSecret, _ kind: SecretServiceCall, _ call: BusCall,
+        _ endpoint: SecretServiceEndpoint,
+        _ body: @escaping @Sendable (SecretServiceWork, SecretServiceSecret) throws -> SecretServiceAnswer
+    ) -> Bool {
+        guard let session = endpoint.session(secret.session, of: call.sender) else { return refuseSession(call) }
+        let opened: SecretServiceSecret?
+        do throws(VaultError) { opened = try Agent.open(secret, session) } catch {
+            call.fail(SecretServiceError.name(of: error), error.reason)
+            return true
         }
-        switch consume opened {
-        case .none: return nil
-        case .some(let value): return value.count <= SecretServiceStore.longest ? Body(value) : nil
+        guard let opened else { return false }
+        begin(call, kind, endpoint) { work in try body(work, opened) }
+        return true
+    }
+
+    private static func open(
+        _ secret: BusCall.TravellingSecret, _ session: SecretServiceEndpoint.Session
+    ) throws(VaultError) -> SecretServiceSecret? {
+        var isWrong = false
+        do throws(VaultError) {
+            return try SecretServiceSecret(size: secret.value.count, contentType: secret.contentType) {
+                () throws(VaultError) in
+                let opened = secret.value.withBytes { value in
+                    secret.parameters.withBytes { session.cipher.open(value, parameters: $0) }
+                }
+                switch consume opened {
+                case .some(let value): return value
+                case .none:
+                    isWrong = true
+                    throw VaultError(.tooLarge, "there is no memory for this secret")
+                }
+            }
+        } catch {
+            guard !isWrong else { return nil }
+            throw error
         }
     }
 
@@ -161,5 +169,18 @@ extension Agent {
         guard areFound else { return refuseLocked(call) }
         answer(.secrets([]), to: call, kind, session)
         return true
+    }
+}
+
+extension SecretServicePath {
+    /// The interface of its own; every object has those of the bus too.
+    var interface: String { "org.freedesktop.Secret.\(kind)" }
+
+    /// Whether it is an item, and not only what stands for one.
+    var isItem: Bool {
+        switch self {
+        case .item, .sessionItem: true
+        default: false
+        }
     }
 }

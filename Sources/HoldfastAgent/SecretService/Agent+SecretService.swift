@@ -51,6 +51,7 @@ extension Agent {
     /// The name on the bus goes with the connection. Programs that wait for a prompt would wait for ever.
     func endSecrets() {
         endSecretPrompts()
+        secrets?.memory.clear()
         secrets = nil
         busLockers = []
     }
@@ -74,9 +75,8 @@ extension Agent {
         guard endpoint.peer(of: call.sender) != nil else {
             return call.fail(SecretServiceError.accessDenied, "only programs of the same user are served")
         }
-        guard let path = SecretServicePath(parsing: call.path) else {
-            return call.fail(SecretServiceError.unknownObject, "there is no such object")
-        }
+        let found = SecretServicePath(parsing: call.path)
+        guard let path = found, call.member != "Introspect" else { return introspect(call, found) }
         messages += 1
         if let reason = lock.checkTime(clock.now()) { dropKeys(because: reason) }
         do throws(SecretServiceCall.Refusal) {
@@ -122,13 +122,23 @@ extension Agent {
         case .readAlias:
             guard let alias = call.text(atMost: 255) else { return false }
             let reply = call.reply()
-            reply?.path(alias == "default" ? SecretServicePath.collection(Vault.defaultCollection).text : "/")
+            reply?.path(SecretServiceWork.Place(alias: alias)?.path ?? "/")
             reply?.send()
-        case .setAlias, .deleteCollection:
-            call.fail(SecretServiceError.notSupported, "Holdfast does not do this for other programs")
-        case .lock:
-            guard let paths = call.objectPaths() else { return false }
-            let locked = paths.filter(Agent.isLockable)
+        case .setAlias:
+            guard let alias = call.text(atMost: 255), let path = call.objectPath() else { return false }
+            // What it is already, some programs say once more.
+            guard let place = SecretServiceWork.Place(alias: alias), place.path == path else {
+                return refuseChange(call)
+            }
+            call.reply()?.send()
+        case .deleteCollection: return refuseChange(call)
+        case .introspect: introspect(call, path)
+        case .lock, .lockService:
+            var locked = [SecretServicePath.collection(Vault.defaultCollection).text]
+            if kind == .lock {
+                guard let paths = call.objectPaths() else { return false }
+                locked = paths.filter(Agent.isLockable)
+            }
             // Nothing of a locked vault is shut: that would only end the prompts and unlocks of others.
             if !locked.isEmpty, isServingSecrets {
                 cancelUnlocks()
@@ -136,7 +146,7 @@ extension Agent {
                 lock.lock(clock.now())
                 dropKeys(because: .requested)
             }
-            answerLock(call, locked)
+            answerLock(call, kind == .lock ? locked : nil)
         case .unlock:
             guard let paths = call.objectPaths() else { return false }
             unlock(paths, for: call, endpoint)
@@ -148,9 +158,9 @@ extension Agent {
                 answerLocked(question, call, kind)
                 return true
             }
-            let collection = SecretServiceWork.collection(path)
-            if path != .service, collection == nil { return refuseUnknown(call) }
-            begin(call, kind, endpoint) { try $0.search(question, in: collection) }
+            let place = SecretServiceWork.Place(path)
+            if path != .service, place == nil { return refuseUnknown(call) }
+            begin(call, kind, endpoint) { try $0.search(question, in: place) }
         case .setProperty: return setProperty(call, path, endpoint)
         case .getProperty, .getProperties: return tellProperties(kind, call, path, endpoint)
         case .getSecret, .getSecrets, .createItem, .setSecret, .deleteItem: return useItem(kind, call, path, endpoint)
@@ -158,17 +168,46 @@ extension Agent {
         return true
     }
 
+    private func refuseChange(_ call: BusCall) -> Bool {
+        call.fail(SecretServiceError.notSupported, "Holdfast does not do this for other programs")
+        return true
+    }
+
+    /// Says what an object can do, or what is behind a path.
+    private func introspect(_ call: BusCall, _ path: SecretServicePath?) {
+        let interface = SecretServiceCall.introspect.interface
+        guard call.member == "Introspect", call.interface.isEmpty || call.interface == interface,
+            let text = SecretServiceIntrospection.text(of: call.path)
+        else {
+            let isThere = path != nil
+            return call.fail(
+                isThere ? SecretServiceError.unknownMethod : SecretServiceError.unknownObject,
+                isThere ? "the object has no such method" : "there is no such object")
+        }
+        guard call.signature.isEmpty else {
+            return call.fail(SecretServiceError.invalidArguments, "the call takes other types")
+        }
+        let reply = call.reply()
+        reply?.text(text)
+        reply?.send()
+    }
+
     /// A program hears that objects are locked when the keys are gone: what it asks for next meets a vault that can be
     /// opened.
-    private func answerLock(_ call: BusCall, _ paths: [String]) {
+    /// - Parameter paths: Nil where it named none.
+    private func answerLock(_ call: BusCall, _ paths: [String]?) {
         let isDropping = dropReason != nil || isDroppingKeys
+        guard let paths else {
+            call.reply()?.send()
+            return
+        }
         guard isDropping, busLockers.count < AgentSettings.waitingUnlocks else { return Agent.answer(call, paths) }
         busLockers.append((call, paths))
     }
 
     static func isLockable(_ path: String) -> Bool {
         switch SecretServicePath(parsing: path) {
-        case .collection, .alias("default"), .item, .found: true
+        case .collection, .sessionCollection, .alias("default"), .alias("session"), .item, .sessionItem, .found: true
         default: false
         }
     }

@@ -32,6 +32,7 @@ extension Agent {
         }
         reply.path(SecretServicePath.session(number).text)
         reply.send()
+        surveySecrets()
         return true
     }
 
@@ -39,13 +40,13 @@ extension Agent {
     func createCollection(_ call: BusCall) -> Bool {
         guard let found = call.properties("org.freedesktop.Secret.Collection"), let alias = call.text(atMost: 255)
         else { return false }
-        let name = alias == "default" ? Vault.defaultCollection : found.label
-        guard !name.isEmpty, name.utf8.count <= SecretServicePath.longestCollection else { return false }
+        let place = SecretServiceWork.Place(alias: alias) ?? .folder(found.label)
+        guard !place.label.isEmpty, place.label.utf8.count <= SecretServicePath.longestCollection else { return false }
         guard isServingSecrets else {
             refuseLocked(call)
             return true
         }
-        answer(.created(SecretServicePath.collection(name).text), to: call, .createCollection)
+        answer(.created(place.path, isNew: true), to: call, .createCollection)
         return true
     }
 }

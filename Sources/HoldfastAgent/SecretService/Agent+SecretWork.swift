@@ -55,10 +55,11 @@ extension Agent {
     private func work(for number: UInt64, _ gate: LeaseCheck) {
         guard let endpoint = secrets, let working = endpoint[number], endpoint.takeThread(number, gate) else { return }
         let (vault, items, body, unused) = (vault, items, working.body, lock.unused(clock.now()))
+        let memory = endpoint.memory.items
         let isTaken = work.submit {
             var found: SecretServiceAnswer?
             let outcome = Work.run(vault, unused: unused) {
-                found = try Work.behind(gate) { try body(SecretServiceWork(items: items, gate: gate)) }
+                found = try Work.behind(gate) { try body(SecretServiceWork(items: items, memory: memory, gate: gate)) }
                 return ([], .rest)
             }
             return .secrets(number, found, outcome)
@@ -72,6 +73,7 @@ extension Agent {
 
     /// What a thread has finished.
     func finishSecrets(_ number: UInt64, _ found: SecretServiceAnswer?, _ outcome: Completion.Outcome) {
+        if number == SecretServiceSurvey.number { return finishSurvey(found) }
         if let next = secrets?.giveThread(number) { work(for: next.number, next.gate) }
         if let reason = lock.visit(clock.now()) { dropKeys(because: reason) }
         if case .headerChanged(let error) = outcome {

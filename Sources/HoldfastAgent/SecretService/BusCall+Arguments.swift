@@ -64,17 +64,17 @@ extension BusCall {
         return (label, attributes)
     }
 
-    /// A secret as it travels: `(oayays)`.
-    struct TravellingSecret: ~Copyable {
+    /// A secret as it travels: `(oayays)`. It stays in the message until it is decrypted.
+    struct TravellingSecret {
         let session: String
-        let parameters: SecretBytes
-        let value: SecretBytes
+        let parameters: BusBytes
+        let value: BusBytes
         let contentType: String
     }
 
     func secret() -> TravellingSecret? {
-        guard enter("r", "oayays"), let session = objectPath(), let parameters = bytes(atMost: 64),
-            let value = bytes(atMost: SecretServiceStore.longest + SecretServiceCipher.padding),
+        guard enter("r", "oayays"), let session = objectPath(), let parameters = lentBytes(atMost: 64),
+            let value = lentBytes(atMost: SecretServiceStore.longest + SecretServiceCipher.padding),
             let type = text(atMost: SecretServiceStore.longestType)
         else { return nil }
         leave()

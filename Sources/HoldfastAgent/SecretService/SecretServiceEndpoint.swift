@@ -22,6 +22,10 @@ final class SecretServiceEndpoint {
     let bus: ServiceBus
     var sessions = SecretServiceSessions<SecretServiceCipher>()
     var prompts = SecretServicePrompts()
+    /// The collection `session`.
+    let memory = SecretServiceMemory()
+    /// What clients with a session were told of.
+    var survey = SecretServiceSurvey.State()
     private var working: [UInt64: Working] = [:]
     private var running: Set<UInt64> = []
     private var waiting: [(number: UInt64, gate: LeaseCheck)] = []

@@ -10,28 +10,133 @@ internal import VaultStorage
 /// What threads do in the open vault for calls of the Secret Service.
 struct SecretServiceWork: Sendable {
     let items: ItemStore
+    /// The collection `session`.
+    let memory: SecretServiceMemory.Items
     let gate: LeaseCheck
 
     private var store: SecretServiceStore { SecretServiceStore(items) }
 
-    /// The collection that a path means; nil for other objects.
-    static func collection(_ path: SecretServicePath) -> String? {
-        switch path {
-        case .collection(let name): name
-        case .alias("default"): Vault.defaultCollection
-        case .alias, .item, .service, .session, .prompt, .found: nil
+    /// A collection: a folder of the vault, or the one in memory.
+    enum Place: Sendable, Hashable {
+        case folder(String)
+        case session
+
+        var path: String {
+            switch self {
+            case .folder(let name): SecretServicePath.collection(name).text
+            case .session: SecretServicePath.sessionCollection.text
+            }
+        }
+
+        var label: String {
+            switch self {
+            case .folder(let name): name
+            case .session: SecretServicePath.sessionName
+            }
+        }
+
+        static let standard = Place.folder(Vault.defaultCollection)
+
+        /// What a short name stands for; nil for a name that stands for nothing.
+        init?(alias: String) {
+            switch alias {
+            case "default": self = .standard
+            case SecretServicePath.sessionName: self = .session
+            default: return nil
+            }
+        }
+
+        /// The collection that a path means; nil for other objects.
+        init?(_ path: SecretServicePath) {
+            switch path {
+            case .collection(let name): self = .folder(name)
+            case .sessionCollection: self = .session
+            case .alias(let alias):
+                guard let place = Place(alias: alias) else { return nil }
+                self = place
+            case .item, .sessionItem, .service, .session, .prompt, .found: return nil
+            }
         }
     }
 
-    static func path(_ entry: SecretServiceStore.Entry) -> String {
-        SecretServicePath.item(collection: entry.collection, name: entry.name).text
+    /// - Parameter place: Where to search; everywhere when nil.
+    func search(_ question: SecretServiceAttributes, in place: Place?) throws -> SecretServiceAnswer {
+        .items(try entries(question, in: place).map(\.path.text))
     }
 
-    func search(_ question: SecretServiceAttributes, in collection: String?) throws -> SecretServiceAnswer {
-        .items(try store.search(question, in: collection))
+    private func entries(
+        _ question: SecretServiceAttributes, in place: Place?
+    ) throws(VaultError) -> [SecretServiceStore.Entry] {
+        var found: [SecretServiceStore.Entry] = []
+        switch place {
+        case .session: break
+        case .folder(let name): found = try store.search(question, in: name)
+        case nil: found = try store.search(question, in: nil)
+        }
+        if place == nil || place == .session {
+            for number in try memory.search(question) { found.append(try memory.entry(number)) }
+        }
+        return found
+    }
+
+    func create(
+        _ draft: SecretServiceStore.Draft, _ secret: SecretServiceSecret, in place: Place
+    ) throws -> SecretServiceAnswer {
+        switch place {
+        case .session:
+            let (number, isNew) = try memory.create(draft, secret)
+            return .created(SecretServicePath.sessionItem(number).text, isNew: isNew)
+        case .folder(let collection):
+            let (name, isNew) = try secret.value.withBytes { value throws(VaultError) in
+                try store.create(draft, value, in: collection)
+            }
+            return .created(SecretServicePath.item(collection: collection, name: name).text, isNew: isNew)
+        }
+    }
+
+    func set(_ path: SecretServicePath, _ secret: SecretServiceSecret) throws -> SecretServiceAnswer {
+        switch path {
+        case .sessionItem(let number): try memory.set(number, secret)
+        case .item(let collection, let name):
+            try secret.value.withBytes { value throws(VaultError) in
+                try store.set(name, in: collection, value, contentType: secret.contentType)
+            }
+        default: throw VaultError.noSuchRecord
+        }
+        return .done
+    }
+
+    func set(_ path: SecretServicePath, label: String) throws -> SecretServiceAnswer {
+        switch path {
+        case .sessionItem(let number): try memory.set(number, label: label)
+        case .item(let collection, let name): try store.set(name, in: collection, label: label)
+        default: throw VaultError.noSuchRecord
+        }
+        return .changed("Label", .text(label))
+    }
+
+    func set(
+        _ path: SecretServicePath, attributes: SecretServiceAttributes
+    ) throws -> SecretServiceAnswer {
+        switch path {
+        case .sessionItem(let number): try memory.set(number, attributes: attributes)
+        case .item(let collection, let name): try store.set(name, in: collection, attributes: attributes)
+        default: throw VaultError.noSuchRecord
+        }
+        return .changed("Attributes", .attributes(attributes))
+    }
+
+    func delete(_ path: SecretServicePath) throws -> SecretServiceAnswer {
+        switch path {
+        case .sessionItem(let number): try memory.delete(number)
+        case .item(let collection, let name): try store.delete(name, in: collection)
+        default: throw VaultError.noSuchRecord
+        }
+        return .done
     }
 
     func secret(_ path: SecretServicePath) throws -> SecretServiceSecret {
+        if case .sessionItem(let number) = path { return try memory.secret(number) }
         let (collection, name) = try item(path)
         guard let record = RecordName(collection: collection, name: name) else { throw VaultError.noSuchRecord }
         return try store.secret(name, in: collection) { item throws(VaultError) in try gate.pass(item, record) }
@@ -42,8 +147,10 @@ struct SecretServiceWork: Sendable {
         switch path {
         case .item(let collection, let name): return (collection, name)
         case .found(let question):
-            guard let first = try store.search(question, in: nil).first else { throw VaultError.noSuchRecord }
-            return (first.collection, first.name)
+            guard case .item(let collection, let name) = try store.search(question, in: nil).first?.path else {
+                throw VaultError.noSuchRecord
+            }
+            return (collection, name)
         default: throw VaultError.noSuchRecord
         }
     }
@@ -61,7 +168,9 @@ struct SecretServiceWork: Sendable {
                 let one = try secret(path)
                 bytes += one.value.count
                 // What is not yet in the message is in locked memory, of which there is little.
-                guard bytes <= 1 << 20 else { throw VaultError(.tooLarge, "the secrets are too large together") }
+                guard bytes <= SecretServiceStore.longest else {
+                    throw VaultError(.tooLarge, "these secrets are too large together; ask for fewer in one call")
+                }
                 found.append((text, one))
             } catch let error as VaultError {
                 // A search that finds nothing is no error.
@@ -79,20 +188,24 @@ struct SecretServiceWork: Sendable {
     func properties(of path: SecretServicePath) throws -> SecretServiceAnswer {
         switch path {
         case .service: return .properties([("Collections", .paths(try collections()))])
-        case .session, .prompt: throw VaultError.noSuchRecord
-        case .collection, .alias:
-            guard let name = SecretServiceWork.collection(path) else { throw VaultError.noSuchRecord }
+        case .session, .prompt: return .properties([])
+        case .collection, .alias, .sessionCollection:
+            guard let place = Place(path) else { throw VaultError.noSuchRecord }
             return SecretServiceWork.properties(
-                collection: name, try store.search(SecretServiceAttributes(), in: name), isLocked: false)
+                of: place, try entries(SecretServiceAttributes(), in: place), isLocked: false)
+        case .sessionItem(let number): return SecretServiceWork.properties(try memory.entry(number))
         case .item, .found:
             let (collection, name) = try item(path)
-            let entry = try store.entry(name, in: collection)
-            return .properties([
-                ("Locked", .flag(false)), ("Attributes", .attributes(entry.attributes)), ("Label", .text(entry.label)),
-                ("Created", .number(UInt64(max(0, entry.created / 1000)))),
-                ("Modified", .number(UInt64(max(0, entry.modified / 1000)))),
-            ])
+            return SecretServiceWork.properties(try store.entry(name, in: collection))
         }
+    }
+
+    private static func properties(_ entry: SecretServiceStore.Entry) -> SecretServiceAnswer {
+        .properties([
+            ("Locked", .flag(false)), ("Attributes", .attributes(entry.attributes)), ("Label", .text(entry.label)),
+            ("Created", .number(UInt64(max(0, entry.created / 1000)))),
+            ("Modified", .number(UInt64(max(0, entry.modified / 1000)))),
+        ])
     }
 
     /// What is told of an item that a search may find: only what was asked.
@@ -104,16 +217,22 @@ struct SecretServiceWork: Sendable {
     }
 
     private func collections() throws -> [String] {
-        let found = try store.search(SecretServiceAttributes(), in: nil).map(\.collection) + [Vault.defaultCollection]
-        return Set(found.map { SecretServicePath.collection($0).text }).sorted()
+        let found = try store.search(SecretServiceAttributes(), in: nil).compactMap { entry -> String? in
+            guard case .item(let collection, _) = entry.path else { return nil }
+            return SecretServicePath.collection(collection).text
+        }
+        return Set(found + SecretServiceWork.standardCollections).sorted()
     }
+
+    /// Those that are always there.
+    static let standardCollections = [Place.standard.path, Place.session.path]
 
     /// - Parameter entries: Its items; none while the vault is locked, when nothing is told of them.
     static func properties(
-        collection: String, _ entries: [SecretServiceStore.Entry], isLocked: Bool
+        of place: Place, _ entries: [SecretServiceStore.Entry], isLocked: Bool
     ) -> SecretServiceAnswer {
         .properties([
-            ("Items", .paths(entries.map(path))), ("Label", .text(collection)), ("Locked", .flag(isLocked)),
+            ("Items", .paths(entries.map(\.path.text))), ("Label", .text(place.label)), ("Locked", .flag(isLocked)),
             ("Created", .number(UInt64(max(0, (entries.map(\.created).min() ?? 0) / 1000)))),
             ("Modified", .number(UInt64(max(0, (entries.map(\.modified).max() ?? 0) / 1000)))),
         ])

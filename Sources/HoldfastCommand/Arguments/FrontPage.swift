@@ -75,8 +75,8 @@ enum FrontPage {
             title: "Programs that get secrets",
             commands: [
                 .gitCredential, .dockerCredential, .cargoCredential, .kubernetesCredential, .sshAgent, .sshGenerate,
-                .sshImport, .sshCertificate, .secretsServe, .leaseList, .leaseAdd, .leaseRevoke, .credentialsServe,
-                .credentialsList,
+                .sshImport, .sshCertificate, .secretsServe, .secretsStop, .leaseList, .leaseAdd, .leaseRevoke,
+                .credentialsServe, .credentialsList,
             ])
     ]
 

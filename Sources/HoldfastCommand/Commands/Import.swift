@@ -8,6 +8,7 @@ extension Options {
     static let format = TextOption(
         "format", "FORMAT", .word(ImportFormat.allCases.map(\.rawValue)),
         help: "What the file is (default: found out from what is in it); gnome-keyring has none.")
+    static let fromKeyring = Flag("from-keyring", "Import from your session's keyring, as --format gnome-keyring.")
     static let planOnly = Flag("dry-run", "Only show what would be imported.")
     static let skipFaulty = Flag("skip-faulty", "List entries that cannot be read, and leave them out.")
     static let takeOver = Flag(
@@ -35,7 +36,7 @@ extension Command {
                 + "LastPass, Dashlane and NordPass, any other CSV with --column, one-time codes of Aegis and 2FAS (plain or encrypted), "
                 + "lists of otpauth:// and Google Authenticator's otpauth-migration:// addresses, QR codes (PNG, JPEG), the folder of "
                 + "pass or gopass (with its file .gpg-id), whose entries gpg decrypts, and what holdfast export --plain wrote.",
-            "With --format gnome-keyring and without FILE it asks your session's keyring (any Secret Service) for all entries. A locked "
+            "With --from-keyring and without FILE it asks your session's keyring (any Secret Service) for all entries. A locked "
                 + "keyring asks for its password itself. The entries get the tag secret-service, so that after holdfast secrets serve "
                 + "programs find them as before.",
             "Everything is stored, or nothing. An entry whose content is already in the vault at the same path is skipped, so "
@@ -52,7 +53,8 @@ extension Command {
         example: "holdfast import passwords.kdbx --dry-run",
         places: [Place(name: "FILE", kind: .file, help: "The file, or the folder of pass.", isOptional: true)],
         options: [
-            Options.format.option, Options.planOnly.option, Options.skipFaulty.option, Options.takeOver.option,
+            Options.format.option, Options.fromKeyring.option, Options.planOnly.option, Options.skipFaulty.option,
+            Options.takeOver.option,
             Options.intoCollection.option,
             Options.prefix.option,
             Options.column.option, Options.keyFile.option, Options.withoutPassword.option,
@@ -110,14 +112,18 @@ private enum Source {
 
 private func source(_ arguments: Arguments) throws(CommandError) -> Source {
     let path = arguments[place: 0]
-    let named = arguments[Options.format].flatMap(ImportFormat.init)
+    var named = arguments[Options.format].flatMap(ImportFormat.init)
+    if arguments[Options.fromKeyring] {
+        guard named ?? .keyring == .keyring else { throw .usage("use only one of --from-keyring and --format") }
+        named = .keyring
+    }
     if let named { try checkOptions(arguments, of: named) }
     if let named, named.isOfProgram {
         guard arguments.places.isEmpty else { throw .usage("\(named.rawValue) is no file; leave FILE out") }
         return .keyring
     }
     guard !arguments.places.isEmpty else {
-        throw .usage("FILE is missing; it may be left out with --format \(ImportFormat.keyring.rawValue) only")
+        throw .usage("FILE is missing; it may be left out with --from-keyring only")
     }
     guard try !ImportedFile.isFolder(path) else {
         guard named ?? .pass == .pass else { throw .usage("\(Escaping.name(path)) is a folder; only pass has one") }

@@ -22,7 +22,7 @@ enum KeyringStore {
         guard ProcessStat(of: keyring.process)?.name != AgentCommand.processName else {
             throw CommandError(
                 .failure, code: .keyring, "the Secret Service of this session is Holdfast itself",
-                advice: "end its agent with holdfast lock --shut-down, start the other keyring, and import again")
+                advice: "give that up with holdfast secrets stop, start the other keyring, and import again")
         }
         guard let offer = SecretServiceCipher.Offer.make() else {
             throw .failure(.cryptography, "a key for the keyring's session could not be made")
@@ -122,12 +122,14 @@ enum KeyringStore {
     private static func secret(
         _ keyring: KeyringBus, _ path: String, _ session: (path: String, cipher: SecretServiceCipher)
     ) throws(KeyringBus.Problem) -> SecretServiceSecret? {
-        let longest = SecretServiceStore.longest + SecretServiceCipher.padding
+        let longest = SecretServiceStore.longestInItem + SecretServiceCipher.padding
         return try keyring.secret(path, session: session.path, atMost: longest) { value, parameters, type in
-            guard let opened = session.cipher.open(value, parameters: parameters),
-                opened.count <= SecretServiceStore.longest
-            else { return nil }
-            return SecretServiceSecret(opened, contentType: type)
+            try? SecretServiceSecret(size: value.byteCount, contentType: type) { () throws(VaultError) in
+                guard let opened = session.cipher.open(value, parameters: parameters),
+                    opened.count <= SecretServiceStore.longestInItem
+                else { throw .tooLargeSecret }
+                return opened
+            }
         }
     }
 

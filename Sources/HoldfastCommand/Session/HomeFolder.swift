@@ -8,11 +8,16 @@ enum HomeFolder {
     static func path(_ arguments: Arguments) throws(CommandError) -> String {
         if let path = arguments[Options.home] { return path }
         if let path = try variable("HOLDFAST_HOME") { return path }
-        if let data = try variable("XDG_DATA_HOME"), data.hasPrefix("/") { return data + "/holdfast" }
-        guard let home = try user() else {
+        guard let data = try data() else {
             throw .usage("no home folder was found; name the vault's folder with --home")
         }
-        return home + "/.local/share/holdfast"
+        return data + "/holdfast"
+    }
+
+    /// The folder of the user's data; nil where there is no home folder.
+    static func data() throws(CommandError) -> String? {
+        if let data = try variable("XDG_DATA_HOME"), data.hasPrefix("/") { return data }
+        return try user().map { $0 + "/.local/share" }
     }
 
     /// The user's home folder.

@@ -1,5 +1,6 @@
 internal import Cryptography
 package import SecretMemory
+internal import VaultFormat
 
 /// How values travel in one session of the Secret Service: as they are, or encrypted with a key that both sides agreed
 /// on (Secret Service API 0.2, "Transfer of Secrets").
@@ -50,28 +51,22 @@ package final class SecretServiceCipher: Sendable {
         }
     }
 
-    /// A value as it travels.
-    package final class Sealed: Sendable {
-        /// The vector that it was encrypted with; empty where nothing is encrypted.
-        package let parameters: [UInt8]
-        package let value: SecretBytes
-
-        init(_ parameters: [UInt8], _ value: consuming SecretBytes) {
-            self.parameters = parameters
-            self.value = value
-        }
-    }
-
-    /// Nil without memory for it.
-    package func seal(_ value: borrowing SecretBytes) -> Sealed? {
+    /// Lends a value as it travels.
+    /// - Parameter body: Given the vector that it was encrypted with, empty where nothing is encrypted, and the bytes.
+    /// - Returns: False without memory for it; then nothing was lent.
+    package func withSealed(_ value: borrowing SecretBytes, _ body: ([UInt8], RawSpan) -> Void) -> Bool {
         guard key != nil else {
-            guard let copy = try? value.copy(lifetime: .longLived) else { return nil }
-            return Sealed([], copy)
+            value.withBytes { body([], $0) }
+            return true
         }
+        // What is encrypted may be swapped out: a large secret and itself encrypted are more than can be locked.
+        let outer = BulkMemory.begin(isAllowed: true)
+        defer { BulkMemory.end(outer) }
         guard let vector = try? SecureRandom.bytes(16),
             let sealed = try? encrypt(value, vector)
-        else { return nil }
-        return Sealed(vector, sealed)
+        else { return false }
+        sealed.withBytes { body(vector, $0) }
+        return true
     }
 
     private func encrypt(_ value: borrowing SecretBytes, _ vector: [UInt8]) throws -> SecretBytes {
@@ -88,7 +83,30 @@ package final class SecretServiceCipher: Sendable {
     package func open(_ value: RawSpan, parameters: RawSpan) -> SecretBytes? {
         switch key {
         case .none: parameters.byteCount == 0 ? try? SecretBytes(copying: value, lifetime: .longLived) : nil
-        case .some(let key): try? BlockCipher.decryptCBC128(value, key: key, vector: parameters)
+        case .some(let key): try? SecretServiceCipher.decrypt(value, key, parameters)
         }
+    }
+
+    private static let piece = 65_536
+
+    /// Piece by piece, so that a large secret is in memory once. The last one comes first: it says how many bytes there
+    /// are.
+    private static func decrypt(
+        _ value: RawSpan, _ key: borrowing SecretBytes, _ vector: RawSpan
+    ) throws -> SecretBytes {
+        let front = max(0, value.byteCount - 1) / piece * piece
+        let rest = try BlockCipher.decryptCBC128(
+            value.extracting(front..<value.byteCount), key: key,
+            vector: front == 0 ? vector : value.extracting(front - 16..<front))
+        guard front > 0 else { return rest }
+        var whole = try SecretBytes(zeroed: front + rest.count, lifetime: .longLived)
+        for start in stride(from: 0, to: front, by: piece) {
+            let part = try BlockCipher.decryptCBC128(
+                blocks: value.extracting(start..<start + piece), key: key,
+                vector: start == 0 ? vector : value.extracting(start - 16..<start))
+            part.withBytes { part in whole.withMutableBytes { $0.store(part, at: start) } }
+        }
+        rest.withBytes { rest in whole.withMutableBytes { $0.store(rest, at: front) } }
+        return whole
     }
 }

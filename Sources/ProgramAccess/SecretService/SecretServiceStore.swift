@@ -1,6 +1,5 @@
 package import ProgramProtocols
 package import Items
-package import SecretMemory
 internal import VaultCore
 internal import VaultFormat
 package import VaultStorage
@@ -16,18 +15,23 @@ package struct SecretServiceStore: Sendable {
     private static let labelLabel = "label"
     private static let secretLabel = "password"
     /// Bytes of a secret and of its content type, at most.
-    package static let longest = 65_536, longestType = 255
+    package static let longest = 4 << 20, longestType = 255
+    /// Bytes of a secret that is in the item itself, beside its attributes and earlier values; a larger one is a value
+    /// of its own in this folder, under the item's id, which no other program can choose.
+    package static let longestInItem = 3 << 18
+    package static let folder = "secret-service"
+    /// The field that says so.
+    private static let placeLabel = "large secret"
     /// Items that one answer names, at most.
     package static let most = 1024
 
-    private let items: ItemStore
+    let items: ItemStore
 
     package init(_ items: ItemStore) { self.items = items }
 
     /// What is told of an item without its secret.
     package struct Entry: Sendable {
-        package let collection: String
-        package let name: String
+        package let path: SecretServicePath
         /// What the program calls it.
         package let label: String
         package let attributes: SecretServiceAttributes
@@ -81,7 +85,7 @@ package struct SecretServiceStore: Sendable {
             return String(decoding: bytes(of: field, in: item), as: UTF8.self)
         }
         return Entry(
-            collection: collection, name: name, label: text(labelLabel) ?? name, attributes: attributes,
+            path: .item(collection: collection, name: name), label: text(labelLabel) ?? name, attributes: attributes,
             contentType: text(typeLabel) ?? "text/plain", created: item.created, modified: item.modified)
     }
 
@@ -94,44 +98,43 @@ package struct SecretServiceStore: Sendable {
         let item = try items.item(name, in: collection)
         let entry = try SecretServiceStore.entry(of: item, name, collection)
         try check(item)
+        if let size = SecretServiceStore.place(of: item) { return try large(item.id, size, entry.contentType) }
         guard let field = item.field(SecretServiceStore.secretLabel) else { throw .notShown }
-        let copy = try item.withValue(of: field) { value throws(VaultError) in
-            guard value.byteCount <= SecretServiceStore.longest else {
-                throw VaultError(.tooLarge, "a secret has at most \(SecretServiceStore.longest) bytes")
-            }
-            do throws(SecretMemoryError) { return try SecretBytes(copying: value, lifetime: .longLived) } catch {
-                throw VaultError(error)
-            }
+        return try item.withValue(of: field) { value throws(VaultError) in
+            try SecretServiceSecret(copying: value, contentType: entry.contentType)
         }
-        return SecretServiceSecret(copy, contentType: entry.contentType)
     }
 
     /// Stores an item, or changes one with the same attributes.
-    /// - Returns: Its name: the label with `-` in place of slashes, and a number behind it where that name is taken.
+    /// - Returns: Its name: the label with `-` in place of slashes, and a number behind it where that name is taken;
+    ///   and whether it is new.
     /// - Throws: `tooLarge`, and what storing throws.
-    package func create(_ draft: Draft, _ secret: RawSpan, in collection: String) throws(VaultError) -> String {
-        guard secret.byteCount <= SecretServiceStore.longest else {
-            throw VaultError(.tooLarge, "a secret has at most \(SecretServiceStore.longest) bytes")
-        }
+    package func create(
+        _ draft: Draft, _ secret: RawSpan, in collection: String
+    ) throws(VaultError) -> (name: String, isNew: Bool) {
         if draft.replaces,
-            let same = try search(draft.attributes, in: collection).first(where: { $0.attributes == draft.attributes })
+            let same = try search(draft.attributes, in: collection).first(where: { $0.attributes == draft.attributes }),
+            case .item(_, let name) = same.path
         {
             let isSame = draft.label.utf8.elementsEqual(same.label.utf8)
             let label = draft.label.isEmpty || isSame ? nil : draft.label
-            try set(same.name, in: collection, secret, contentType: draft.contentType, label: label)
-            return same.name
+            try set(name, in: collection, secret, contentType: draft.contentType, label: label)
+            return (name, false)
         }
         let label = draft.label.isEmpty ? "secret" : draft.label
         // With a slash, a program's label would be written as an entry of the user's, in a folder of hers.
         let plain = String(decoding: label.utf8.map { $0 == UInt8(ascii: "/") ? UInt8(ascii: "-") : $0 }, as: UTF8.self)
         // No entry of the user's gets another name by it.
-        guard !EntryPath(collection: collection, name: plain).isReserved else {
-            throw VaultError(.reservedCollection, "this collection is Holdfast's own")
-        }
+        guard !EntryPath(collection: collection, name: plain).isReserved,
+            !collection.utf8.elementsEqual(SecretServiceStore.folder.utf8)
+        else { throw VaultError(.reservedCollection, "this collection is Holdfast's own") }
         let names = try items.names()
+        let isLarge = secret.byteCount > SecretServiceStore.longestInItem
+        let made = try SecretServiceStore.item(draft, secret, isLarge: isLarge)
+        if isLarge { try keep(secret, of: made.id) }
         for number in 1...1000 {
             let name = number == 1 ? plain : "\(plain) (\(number))"
-            var item = try SecretServiceStore.item(draft, secret)
+            var item = try made.duplicate()
             if !name.utf8.elementsEqual(label.utf8), !draft.label.isEmpty {
                 try item.put(SecretServiceStore.labelLabel, Array(label.utf8))
             }
@@ -139,9 +142,15 @@ package struct SecretServiceStore: Sendable {
             guard names.taking(entry) == nil else { continue }
             do throws(VaultError) {
                 try items.add(item, asNew: entry)
-                return name
-            } catch  where error.code == .recordExists {}
+                return (name, true)
+            } catch {
+                guard error.code == .recordExists else {
+                    if isLarge { try? forget(made.id) }
+                    throw error
+                }
+            }
         }
+        if isLarge { try forget(made.id) }
         throw VaultError(.recordExists, "too many items have this name")
     }
 
@@ -149,10 +158,11 @@ package struct SecretServiceStore: Sendable {
     /// - Parameter created: Milliseconds since 1970; nil for now.
     /// - Throws: What an item throws that cannot hold it.
     package static func item(
-        _ draft: Draft, _ secret: RawSpan, created: Int64? = nil
+        _ draft: Draft, _ secret: RawSpan, created: Int64? = nil, isLarge: Bool = false
     ) throws(VaultError) -> Item {
         var item = try Item(.login, now: created ?? WallClock.milliseconds)
-        try item.add(.secret, secretLabel, bytes: secret)
+        try item.add(.secret, secretLabel, bytes: isLarge ? secret.extracting(0..<0) : secret)
+        if isLarge { try item.put(placeLabel, Array(place(item.id, secret.byteCount).utf8)) }
         try item.put(typeLabel, Array(draft.contentType.utf8))
         try item.put(attributesLabel, draft.attributes.text)
         try item.addTag(tag)
@@ -164,12 +174,31 @@ package struct SecretServiceStore: Sendable {
     package func set(
         _ name: String, in collection: String, _ secret: RawSpan, contentType: String, label: String? = nil
     ) throws(VaultError) {
+        let isLarge = secret.byteCount > SecretServiceStore.longestInItem
+        var old: ItemID?
+        if isLarge {
+            let item = try items.item(name, in: collection)
+            _ = try SecretServiceStore.entry(of: item, name, collection)
+            try keep(secret, of: item.id)
+        }
         try change(name, in: collection) { item throws(VaultError) in
             guard let field = item.field(SecretServiceStore.secretLabel) else { throw .notShown }
-            try item.set(field, bytes: secret, now: WallClock.milliseconds)
+            let empty = secret.extracting(0..<0)
+            try item.set(field, bytes: isLarge ? empty : secret, now: WallClock.milliseconds)
+            if isLarge {
+                try item.put(
+                    SecretServiceStore.placeLabel,
+                    Array(SecretServiceStore.place(item.id, secret.byteCount).utf8))
+            } else if SecretServiceStore.place(of: item) != nil,
+                let place = item.field(SecretServiceStore.placeLabel)
+            {
+                old = item.id
+                try item.remove(place)
+            }
             try item.put(SecretServiceStore.typeLabel, Array(contentType.utf8))
             if let label { try item.put(SecretServiceStore.labelLabel, Array(label.utf8)) }
         }
+        if let old { try forget(old) }
     }
 
     /// Changes what a program calls an item. The item's name, and with it its path, stays.
@@ -201,11 +230,26 @@ package struct SecretServiceStore: Sendable {
         } catch { throw VaultError(any: error) }
     }
 
-    /// Moves an item to the trash.
+    /// Moves an item to the trash; a large secret is gone for good.
     /// - Throws: As ``entry(_:in:)``, and what the trash throws.
     package func delete(_ name: String, in collection: String) throws(VaultError) {
-        _ = try entry(name, in: collection)
+        let item = try items.item(name, in: collection)
+        _ = try SecretServiceStore.entry(of: item, name, collection)
         try items.trash(name, in: collection)
+        if SecretServiceStore.place(of: item) != nil { try forget(item.id) }
+    }
+
+    private static func place(_ id: ItemID, _ size: Int) -> String { "\(size) bytes in \(folder)/\(id)" }
+
+    /// Bytes of a secret that is a value of its own; nil where it is in the item.
+    private static func place(of item: borrowing Item) -> Int? {
+        guard let field = item.field(placeLabel), field.kind.isOpen else { return nil }
+        let text = String(decoding: bytes(of: field, in: item), as: UTF8.self)
+        // Only the place that is this item's own: whatever else the field says leads nowhere.
+        guard let size = text.split(separator: " ").first.flatMap({ Int($0) }), text == place(item.id, size),
+            (0...longest).contains(size)
+        else { return nil }
+        return size
     }
 
     /// Nil for an item that is not shown here.
@@ -217,17 +261,6 @@ package struct SecretServiceStore: Sendable {
 
     private static func bytes(of field: Item.Field, in item: borrowing Item) -> [UInt8] {
         item.withValue(of: field) { value in unsafe value.withUnsafeBytes { unsafe Array($0) } }
-    }
-}
-
-/// A secret on its way to a program.
-package final class SecretServiceSecret: Sendable {
-    package let value: SecretBytes
-    package let contentType: String
-
-    package init(_ value: consuming SecretBytes, contentType: String) {
-        self.value = value
-        self.contentType = contentType
     }
 }
 

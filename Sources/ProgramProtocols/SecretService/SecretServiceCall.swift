@@ -6,6 +6,8 @@ package enum SecretServiceCall: String, Sendable, CaseIterable {
     case searchItems = "Service.SearchItems"
     case unlock = "Service.Unlock"
     case lock = "Service.Lock"
+    /// gnome-keyring's own: everything.
+    case lockService = "Service.LockService"
     case getSecrets = "Service.GetSecrets"
     case readAlias = "Service.ReadAlias"
     case setAlias = "Service.SetAlias"
@@ -21,6 +23,7 @@ package enum SecretServiceCall: String, Sendable, CaseIterable {
     case getProperty = "Properties.Get"
     case getProperties = "Properties.GetAll"
     case setProperty = "Properties.Set"
+    case introspect = "Introspectable.Introspect"
 
     /// Why a call is not done.
     package enum Refusal: Error, Sendable, Hashable {
@@ -52,7 +55,7 @@ package enum SecretServiceCall: String, Sendable, CaseIterable {
 
     package var interface: String {
         let name = rawValue.split(separator: ".")[0]
-        return name == "Properties" ? "org.freedesktop.DBus.Properties" : "org.freedesktop.Secret.\(name)"
+        return isOfBus ? "org.freedesktop.DBus.\(name)" : "org.freedesktop.Secret.\(name)"
     }
 
     /// The types of its arguments. A secret is `(oayays)`: session, parameters, value, content type.
@@ -68,7 +71,7 @@ package enum SecretServiceCall: String, Sendable, CaseIterable {
         case .createItem: "a{sv}(oayays)b"
         case .getSecret: "o"
         case .setSecret: "(oayays)"
-        case .deleteCollection, .deleteItem, .closeSession, .dismiss: ""
+        case .deleteCollection, .deleteItem, .closeSession, .dismiss, .lockService, .introspect: ""
         case .getProperty: "ss"
         case .getProperties: "s"
         case .setProperty: "ssv"
@@ -81,19 +84,29 @@ package enum SecretServiceCall: String, Sendable, CaseIterable {
         case .createItem, .deleteItem, .getSecret, .getSecrets, .setSecret, .searchItems, .searchCollection,
             .getProperty, .getProperties, .setProperty, .createCollection, .unlock:
             true
-        case .openSession, .lock, .readAlias, .setAlias, .deleteCollection, .closeSession, .prompt, .dismiss:
+        case .openSession, .lock, .lockService, .readAlias, .setAlias, .deleteCollection, .closeSession, .prompt,
+            .dismiss, .introspect:
             false
         }
     }
 
+    /// Whether it is the bus's own interface, which every object has.
+    private var isOfBus: Bool { rawValue.utf8.starts(with: "Properties.".utf8) || self == .introspect }
+
     private func isOn(_ path: SecretServicePath) -> Bool {
-        let kind = rawValue.split(separator: ".")[0]
-        switch path {
-        case .service: return kind == "Service" || kind == "Properties"
-        case .collection, .alias: return kind == "Collection" || kind == "Properties"
-        case .item, .found: return kind == "Item" || kind == "Properties"
-        case .prompt: return kind == "Prompt"
-        case .session: return kind == "Session"
+        isOfBus || rawValue.split(separator: ".")[0] == path.kind
+    }
+}
+
+extension SecretServicePath {
+    /// What its interface is called.
+    package var kind: String {
+        switch self {
+        case .service: "Service"
+        case .collection, .alias, .sessionCollection: "Collection"
+        case .item, .found, .sessionItem: "Item"
+        case .prompt: "Prompt"
+        case .session: "Session"
         }
     }
 }

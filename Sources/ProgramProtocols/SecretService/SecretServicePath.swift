@@ -6,6 +6,8 @@ internal import VaultFormat
 package enum SecretServicePath: Sendable, Hashable {
     case service
     case collection(String)
+    /// The collection that is kept in memory until the vault locks, and one of its items.
+    case sessionCollection, sessionItem(UInt64)
     /// The collection that a short name stands for.
     case alias(String)
     case item(collection: String, name: String)
@@ -15,7 +17,11 @@ package enum SecretServicePath: Sendable, Hashable {
     /// The item that has these attributes, whichever that is once the vault is open.
     case found(SecretServiceAttributes)
 
-    private static let root = "/org/freedesktop/secrets"
+    package static let root = "/org/freedesktop/secrets"
+    /// The alias of the collection in memory, and its path's last part.
+    package static let sessionName = "session"
+    /// A folder of this name in the vault is at another path, as `session` itself is taken.
+    private static let sessionFolder = "_73ession"
     /// Bytes of a collection's and an item's name, at most.
     package static let longestCollection = RecordName.maximumCollectionSize, longestItem = RecordName.maximumNameSize
     /// Bytes of the text of attributes that a path can have.
@@ -39,12 +45,20 @@ package enum SecretServicePath: Sendable, Hashable {
         func name(_ index: Int, _ longest: Int) -> String? {
             SecretServicePath.decoded(parts[index], longest: longest)
         }
+        func collection() -> String? {
+            parts[1] == SecretServicePath.sessionFolder
+                ? SecretServicePath.sessionName : name(1, SecretServicePath.longestCollection)
+        }
         switch (parts.first, parts.count) {
+        case ("collection", 2) where parts[1] == SecretServicePath.sessionName: self = .sessionCollection
+        case ("collection", 3) where parts[1] == SecretServicePath.sessionName:
+            guard let number = SecretServicePath.number(parts[2]) else { return nil }
+            self = .sessionItem(number)
         case ("collection", 2):
-            guard let collection = name(1, SecretServicePath.longestCollection) else { return nil }
+            guard let collection = collection() else { return nil }
             self = .collection(collection)
         case ("collection", 3):
-            guard let collection = name(1, SecretServicePath.longestCollection),
+            guard let collection = collection(),
                 let item = name(2, SecretServicePath.longestItem)
             else { return nil }
             self = .item(collection: collection, name: item)
@@ -79,11 +93,12 @@ package enum SecretServicePath: Sendable, Hashable {
         let root = SecretServicePath.root
         switch self {
         case .service: return root
-        case .collection(let name): return "\(root)/collection/\(SecretServicePath.encoded(name))"
+        case .collection(let name): return "\(root)/collection/\(SecretServicePath.folder(name))"
+        case .sessionCollection: return "\(root)/collection/\(SecretServicePath.sessionName)"
+        case .sessionItem(let number): return "\(root)/collection/\(SecretServicePath.sessionName)/\(number)"
         case .alias(let name): return "\(root)/aliases/\(SecretServicePath.encoded(name))"
         case .item(let collection, let name):
-            return
-                "\(root)/collection/\(SecretServicePath.encoded(collection))/\(SecretServicePath.encoded(name))"
+            return "\(root)/collection/\(SecretServicePath.folder(collection))/\(SecretServicePath.encoded(name))"
         case .session(let number): return "\(root)/session/\(number)"
         case .prompt(let number): return "\(root)/prompt/\(number)"
         case .found(let attributes):
@@ -106,6 +121,10 @@ package enum SecretServicePath: Sendable, Hashable {
             true
         default: false
         }
+    }
+
+    private static func folder(_ name: String) -> String {
+        name.utf8.elementsEqual(sessionName.utf8) ? sessionFolder : encoded(name)
     }
 
     private static func encoded(_ name: String) -> String {

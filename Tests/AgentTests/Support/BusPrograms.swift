@@ -36,6 +36,11 @@ final class BusPrograms {
             call(item, 'Item', 'SetSecret', '(oayays)', secret(other))
             (found,) = call(P, 'Service', 'GetSecrets', 'aoo', [item], session).values()
             assert bytes(found[2]).decode() == other
+        def keep(label, attribute, value):
+            properties = dbus.Dictionary({S + 'Item.Label': label, S + 'Item.Attributes': dbus.Dictionary({'name': attribute}, signature='ss')},
+                signature='sv')
+            secret = dbus.Struct((session, dbus.ByteArray(b''), dbus.ByteArray(value.encode()), 'text/plain'), signature='oayays')
+            call(P + '/aliases/session', 'Collection', 'CreateItem', 'a{sv}(oayays)b', properties, secret, False)
         def unlock(attribute):
             # What a search of a locked vault gives has the question in its path.
             secretstorage.get_default_collection(secure).unlock()

@@ -1,3 +1,4 @@
+import Foundation
 import ProgramProtocols
 import TestSupport
 import Testing
@@ -8,6 +9,7 @@ import Testing
         SecretServicePath.service, .collection("default"), .collection("a b/c_ü"), .alias("default"), .session(0),
         .session(.max), .item(collection: "default", name: "mail (2)"), .item(collection: "_", name: "é\u{301}"),
         .item(collection: String(repeating: "/", count: 255), name: String(repeating: "_", count: 1024)),
+        .sessionCollection, .sessionItem(7), .collection("session"), .item(collection: "session", name: "7"),
         .prompt(7), .found(attributes(["user": "ada", "a=b%": "ü\n"])),
         .found(attributes(["n": String(repeating: "v", count: 1022)])),
     ])
@@ -29,6 +31,8 @@ import Testing
         "/org/freedesktop/secrets/search/a", "/org/freedesktop/secrets/search/_3da",
         "/org/freedesktop/secrets/search/b_3d1_0aa_3d1",
         "/org/freedesktop/secrets/search/n_3d" + String(repeating: "v", count: 1023),
+        "/org/freedesktop/secrets/collection/session/a", "/org/freedesktop/secrets/collection/session/07",
+        "/org/freedesktop/secrets/collection/_73ession2", "/org/freedesktop/secrets/collection/session/1/2",
         "/org/freedesktop/secrets/aliases", "/org/freedesktop/secrets/collection/é",
         "/org/freedesktop/secrets/collection/" + String(repeating: "a", count: 256),
         "/org/freedesktop/secrets/collection/" + String(repeating: "a", count: 100_000),
@@ -149,7 +153,41 @@ import Testing
         #expect(Self.call("", "SearchItems", "a{ss}", .collection("a")) == .success(.searchCollection))
         #expect(Self.call("", "Delete", "", .item(collection: "a", name: "b")) == .success(.deleteItem))
         #expect(Self.call("", "Close", "", .session(1)) == .success(.closeSession))
-        #expect(Self.call("", "Get", "ss", .session(1)) == .failure(.unknownMethod))
+        #expect(Self.call("", "Get", "ss", .session(1)) == .success(.getProperty))
+        #expect(Self.call("", "Close", "", .prompt(1)) == .failure(.unknownMethod))
+    }
+
+    @Test func `what an object says of itself is what it does`() throws {
+        let paths: [SecretServicePath] = [
+            .service, .collection("a"), .sessionCollection, .item(collection: "a", name: "b"), .sessionItem(1),
+            .session(1), .prompt(1), .found(Self.attributes(["a": "b"])),
+        ]
+        for path in paths {
+            let text = try #require(SecretServiceIntrospection.text(of: path.text))
+            for call in SecretServiceCall.allCases {
+                let member = String(call.rawValue.split(separator: ".")[1])
+                let isOn =
+                    (try? SecretServiceCall(
+                        interface: call.interface, member: member, signature: call.signature, on: path)) == call
+                let parts = text.components(separatedBy: "<interface name=\"\(call.interface)\">")
+                let own = parts.count > 1 ? parts[1].components(separatedBy: "</interface>")[0] : ""
+                let line = own.split(separator: "\n").first { $0.contains("<method name=\"\(member)\">") }
+                #expect((line != nil) == isOn, "\(path.text) \(call)")
+                let taken = line?.components(separatedBy: "<arg ").filter { $0.contains("direction=\"in\"") }
+                let types = taken?.map { $0.components(separatedBy: "type=\"")[1].prefix { $0 != "\"" } }
+                #expect(line == nil || types?.joined() == call.signature, "\(call)")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        ("/", "org"), ("/org", "freedesktop"), ("/org/freedesktop", "secrets"),
+        ("/org/freedesktop/secrets", "collection"),
+        ("/org/freedesktop/secrets/aliases", "default"),
+    ])
+    func `the way to objects is shown, and nothing of the vault`(path: String, next: String) {
+        #expect(SecretServiceIntrospection.text(of: path)?.contains("<node name=\"\(next)\"/>") == true)
+        #expect(SecretServiceIntrospection.text(of: path + "x") == nil)
     }
 
     @Test func `every call is found by its own name`() throws {

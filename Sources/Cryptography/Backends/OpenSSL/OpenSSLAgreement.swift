@@ -138,7 +138,19 @@ extension BlockCipher {
         _ content: RawSpan, key: borrowing SecretBytes, vector: RawSpan
     ) throws(CryptographyError) -> SecretBytes {
         guard vector.byteCount == 16 else { throw .invalidSize }
-        return try unsafe OpenSSLStream.run(EVP_aes_128_cbc(), content, key: key, vector: vector, encrypts: true)
+        return try unsafe OpenSSLStream.run(
+            EVP_aes_128_cbc(), content, key: key, vector: vector, encrypts: true,
+            room: (content.byteCount / 16 + 1) * 16)
+    }
+
+    /// As ``decryptCBC128(_:key:vector:)``, of blocks that others follow, without padding.
+    package static func decryptCBC128(
+        blocks content: RawSpan, key: borrowing SecretBytes, vector: RawSpan
+    ) throws(CryptographyError) -> SecretBytes {
+        guard vector.byteCount == 16, content.byteCount > 0, content.byteCount % 16 == 0 else { throw .invalidSize }
+        return try unsafe OpenSSLStream.run(
+            EVP_aes_128_cbc(), content, key: key, vector: vector, encrypts: false, isPadded: false,
+            room: content.byteCount)
     }
 
     /// As ``encryptCBC128(_:key:vector:)``, the other way. How long it takes tells nothing of what is wrong in the

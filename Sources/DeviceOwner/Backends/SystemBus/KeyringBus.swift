@@ -22,7 +22,7 @@ package final class KeyringBus {
 
     let bus: SystemBus
     /// The unique name: another program cannot take the service's place in the middle.
-    let owner: String
+    package let owner: String
     /// The process that is the service; 0 where the bus does not tell.
     package let process: Int32
 

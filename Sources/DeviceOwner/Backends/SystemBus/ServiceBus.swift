@@ -64,6 +64,13 @@ package final class ServiceBus {
         return reply?.flag() ?? false
     }
 
+    /// Has the session bus read again which programs it starts for whom. One that does not hear of it here does so
+    /// when it starts.
+    package static func reload() {
+        guard let bus = try? SystemBus(session: ()) else { return }
+        _ = try? bus.call(.bus, "ReloadConfig", patience: patience)
+    }
+
     /// For `poll(2)`; with it ``events``.
     package var descriptor: Int32 { bus.descriptor }
 
@@ -192,6 +199,9 @@ package final class BusCall {
     /// Bytes, copied into locked memory; nil for more, and for another type.
     package func bytes(atMost longest: Int) -> SecretBytes? { message.bytes(atMost: longest) }
 
+    /// As ``bytes(atMost:)``, where they came in: nothing is copied.
+    package func lentBytes(atMost longest: Int) -> BusBytes? { BusBytes(next: message, atMost: longest) }
+
     /// Goes into an array (`a`), a structure (`r`), an entry of a dictionary (`e`) or a variant (`v`) of these types.
     /// - Returns: False for another type, and at the end of an array.
     package func enter(_ type: Unicode.Scalar, _ contents: String) -> Bool {
@@ -235,17 +245,38 @@ extension BusMessage {
     }
 
     func bytes(atMost longest: Int) -> SecretBytes? {
+        guard let bytes = BusBytes(next: self, atMost: longest) else { return nil }
+        return bytes.withBytes { try? SecretBytes(copying: $0) }
+    }
+}
+
+/// Bytes of a message, which stays for as long as they do. Used by the thread of its bus.
+@safe package final class BusBytes {
+    private let message: BusMessage
+    private let start: UnsafeRawPointer?
+    package let count: Int
+
+    /// Nil for more, and for another type.
+    init?(next message: BusMessage, atMost longest: Int) {
         var (next, contents): (CChar, UnsafePointer<CChar>?) = (0, nil)
-        guard unsafe systemd.call.message_peek_type(message, &next, &contents) > 0,
+        guard unsafe message.systemd.call.message_peek_type(message.message, &next, &contents) > 0,
             UInt8(bitPattern: next) == UInt8(ascii: "a"), let contents = unsafe contents,
             unsafe String(cString: contents) == "y"
         else { return nil }
         var (start, count): (UnsafeRawPointer?, Int) = (nil, 0)
-        guard unsafe systemd.call.message_read_array(message, CChar(UInt8(ascii: "y")), &start, &count) >= 0,
-            count <= longest
-        else { return nil }
-        guard count > 0, let start = unsafe start else { return try? SecretBytes(zeroed: 0) }
-        let bytes = unsafe RawSpan(_unsafeStart: start, byteCount: count)
-        return try? SecretBytes(copying: bytes)
+        let status = unsafe message.systemd.call.message_read_array(
+            message.message, CChar(UInt8(ascii: "y")), &start, &count)
+        guard status >= 0, count <= longest else { return nil }
+        self.message = message
+        unsafe self.start = start
+        self.count = unsafe start == nil ? 0 : count
+    }
+
+    package func withBytes<R: ~Copyable>(_ body: (RawSpan) -> R) -> R {
+        guard let start = unsafe start, count > 0 else {
+            let none: [UInt8] = []
+            return unsafe body(none.span.bytes)
+        }
+        return unsafe body(RawSpan(_unsafeStart: start, byteCount: count))
     }
 }
