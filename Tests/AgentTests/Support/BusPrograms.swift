@@ -70,7 +70,16 @@ final class BusPrograms {
     }
 
     func tell(_ words: String...) throws {
-        try input.fileHandleForWriting.write(contentsOf: Data((words.joined(separator: " ") + "\n").utf8))
-        try #require(lines.next() == "done")
+        try begin(words)
+        try finish()
     }
+
+    /// Begins what takes until somebody answers.
+    func begin(_ words: String...) throws { try begin(words) }
+
+    private func begin(_ words: [String]) throws {
+        try input.fileHandleForWriting.write(contentsOf: Data((words.joined(separator: " ") + "\n").utf8))
+    }
+
+    func finish() throws { try #require(lines.next() == "done") }
 }

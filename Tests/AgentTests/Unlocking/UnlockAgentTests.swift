@@ -65,9 +65,9 @@ import VaultStorage
     private var asked: Int { pinentry.log.count { $0 == "GETPIN" } }
 
     /// Until so many clients wait, as far as that can be seen: they are connected, and have been read.
-    private func settle(_ clients: Waiting...) throws {
+    private func settle(_ clients: Waiting..., in agent: TestAgent? = nil) throws {
         // The agent reads its clients before it answers one that came later.
-        for _ in 0..<2 { _ = try agent.status() }
+        for _ in 0..<2 { _ = try (agent ?? self.agent).status() }
         for client in clients { #expect(client.raw.available == 0) }
     }
 
@@ -104,6 +104,25 @@ import VaultStorage
         #expect(try first.outcome() == "open" && second.outcome() == "open")
         #expect(text(program).contains("no identities"))
         #expect(asked == 1)
+    }
+
+    @Test(.enabled(if: PrivateBus.isInstalled, "dbus-daemon is not installed: no program uses the Secret Service"))
+    func `a program of the session bus and a command share a question`() throws {
+        let (bus, scratch) = (try PrivateBus(), try Scratch())
+        let pinentry = try ScriptedPinentry(scratch)
+        try pinentry.hold("secret")
+        let agent = try TestAgent(scratch, parts: pinentry.part.merging(bus.environment) { $1 })
+        try agent.client().serveSecrets()
+        let programs = try BusPrograms(bus)
+        try programs.begin("unlock", "nothing")
+        let question = try pinentry.waitForQuestion("secret")
+        let command = try Waiting(agent)
+        try settle(command, in: agent)
+        try pinentry.release(question, "right")
+        #expect(try command.outcome() == "open")
+        try programs.finish()
+        #expect(pinentry.questions.count == 1)
+        #expect(pinentry.questions.first?.hasSuffix(", for passwords that programs keep.") ?? false)
     }
 
     @Test func `a no turns all away, and nobody is asked for a minute but for the user's own call`() throws {
@@ -203,11 +222,11 @@ import VaultStorage
     }
 
     @Test func `few attempts are not for a question that comes unexpected`() throws {
-        for _ in 0..<4 {
-            try agent.advance(seconds: 86_400)
-            #expect(errorCode { try agent.unlock("wrong") } == .wrongPasscode)
+        for number in 0..<4 {
+            try agent.advance(seconds: 61)
+            #expect(errorCode { try agent.unlock("wrong \(number)") } == .wrongPasscode)
         }
-        try agent.advance(seconds: 86_400)
+        try agent.advance(seconds: 61)
         let left = try agent.scratch.vault().status().remainingAttempts
         try #require(left == 1)
         #expect(try waiting().outcome() == "locked" && asked == 0)
