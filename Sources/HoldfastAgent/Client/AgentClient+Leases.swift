@@ -23,6 +23,21 @@ extension AgentClient {
         return Introduction.sizes.contains(value.utf8.count) ? value : ""
     }
 
+    /// Has the user asked for what opens the vault, by the agent: on a display, or on the terminal that this process is
+    /// in the foreground of.
+    /// - Returns: As ``unlock(_:_:idle:timeout:)``.
+    /// - Throws: `locked` where the user refused, nobody answered or nobody can be asked; what unlocking throws.
+    package borrowing func askToUnlock(
+        for purpose: UnlockPurpose, idle: UInt32? = nil, timeout: UInt32? = nil
+    ) throws(VaultError) -> UInt64? {
+        try introduce()
+        return try waiting { agent throws(VaultError) in
+            try agent.send(.lock(.ask(purpose, idle: idle, timeout: timeout)))
+            guard case .unlocked(let locksIn) = try agent.receiveReply() else { throw .unexpected }
+            return locksIn
+        }
+    }
+
     /// Has the user asked whether this program may use an item, or items with a tag, until the vault locks or for some
     /// seconds.
     /// - Throws: `notAllowed`; `locked`; what reading the item throws.

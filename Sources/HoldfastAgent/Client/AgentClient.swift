@@ -122,21 +122,6 @@ package struct AgentClient: ~Copyable {
         return locksIn
     }
 
-    /// Has the user asked for what opens the vault, by the agent: on a display, or on the terminal that this process is
-    /// in the foreground of.
-    /// - Returns: As ``unlock(_:_:idle:timeout:)``.
-    /// - Throws: `locked` where the user refused, nobody answered or nobody can be asked; what unlocking throws.
-    package borrowing func askToUnlock(
-        for purpose: UnlockPurpose, idle: UInt32? = nil, timeout: UInt32? = nil
-    ) throws(VaultError) -> UInt64? {
-        try introduce()
-        return try waiting { agent throws(VaultError) in
-            try agent.send(.lock(.ask(purpose, idle: idle, timeout: timeout)))
-            guard case .unlocked(let locksIn) = try agent.receiveReply() else { throw .unexpected }
-            return locksIn
-        }
-    }
-
     /// What a client shows and answers while the owner is being confirmed.
     package struct Conversation {
         /// What a sensor says.

@@ -86,7 +86,7 @@ struct AskedQuestion: Sendable {
         guard !status.isPasscodeClosed else { return (refuse("no attempts are left"), nil) }
         // The last one is not for a question that comes unexpected: a slip may destroy the vault.
         guard status.remainingAttempts > 1 else {
-            return (refuse("few attempts are left, so no program is a reason to ask"), nil)
+            return (refuse("there are too few attempts left to ask for a program"), nil)
         }
         if let delay = status.retryAfter {
             let seconds = (delay + .milliseconds(999)).components.seconds

@@ -29,9 +29,11 @@ enum AskingElsewhere {
 }
 
 extension UnlockingAgent {
-    /// Whether an agent runs, which knows where it can ask, or one that is started could.
+    /// Whether an agent runs that is locked, and knows where it can ask, or one that is started could.
     var isWorthAsking: Bool {
-        if AskingElsewhere.hasDisplay { return true }
-        return ((try? ifRunning { _ in true }) ?? nil) ?? false
+        switch (try? ifRunning { try $0.status() }) ?? nil {
+        case .some(let status): !status.isUnlocked
+        case .none: AskingElsewhere.hasDisplay
+        }
     }
 }
