@@ -27,7 +27,7 @@ package enum ProgramRequest: RequestArea {
     private static let attributeSizes = 0...61_440
 
     package enum Kind: UInt8, CaseIterable {
-        case credential = 33, serveSSH = 40, importSSH = 41, serveSecrets = 51, stopSecrets = 60
+        case credential = 33, serveSSH = 40, importSSH = 41, serveSecrets = 51, stopSecrets = 61
     }
 
     init(_ kind: Kind, _ cursor: inout Cursor, _ body: RawSpan) throws(MessageError) {
