@@ -36,7 +36,7 @@ final class LeaseSession {
         def receive(s):
             size, version, kind = struct.unpack("<IBB", exactly(s, 6))
             return kind, exactly(s, size)
-        def ask(s, name): send(s, 32, text("default") + text(name) + b"\0")
+        def ask(s, name): send(s, 32, b"\0" + text("default") + text(name) + b"\0")
         def answer(s):
             value = b""
             try:
