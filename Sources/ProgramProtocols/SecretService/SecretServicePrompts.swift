@@ -5,8 +5,6 @@ package struct SecretServicePrompts: Sendable {
     package static let most = 16, mostOfClient = 4
     /// Objects that one is for, at most.
     package static let mostObjects = 64
-    /// Wrong secrets, after which one is over.
-    package static let mostTries = 3
 
     /// A prompt.
     package struct Prompt: Sendable, Hashable {
@@ -16,7 +14,6 @@ package struct SecretServicePrompts: Sendable {
         package let objects: [String]
         /// Whether the client had it shown.
         package fileprivate(set) var isShown = false
-        fileprivate var tries = 0
     }
 
     private var prompts: [UInt64: Prompt] = [:]
@@ -49,14 +46,6 @@ package struct SecretServicePrompts: Sendable {
         guard let prompt = prompts[number], prompt.client == client, !prompt.isShown else { return false }
         prompts[number]?.isShown = true
         return true
-    }
-
-    /// Counts a secret that was wrong.
-    /// - Returns: Whether the prompt is to be shown again.
-    package mutating func tryAgain(_ number: UInt64) -> Bool {
-        guard let tries = prompts[number]?.tries else { return false }
-        prompts[number]?.tries = tries + 1
-        return tries + 1 < SecretServicePrompts.mostTries
     }
 
     /// Takes one out.

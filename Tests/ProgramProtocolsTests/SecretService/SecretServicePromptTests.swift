@@ -46,13 +46,6 @@ import Testing
         #expect(prompts.superfluous == nil, "what the user is asked is not taken away")
     }
 
-    @Test func `after three wrong secrets a prompt is over`() {
-        var prompts = SecretServicePrompts()
-        let isOpen = prompts.open(1, "a", [])
-        let again = [1, 1, 1, 2].map { prompts.tryAgain($0) }
-        #expect(isOpen && again == [true, true, false, false])
-    }
-
     private func entry(_ text: String) -> PinentryEntry { unsafe PinentryEntry(Array(text.utf8).span.bytes) }
 
     private func secret(_ text: String) -> String? {
