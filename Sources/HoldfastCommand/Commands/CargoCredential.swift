@@ -14,9 +14,8 @@ extension Command {
     static let cargoCredential = Command(
         "cargo-credential", summary: "keep tokens of registries for Cargo",
         details: [
-            "A credential provider for Cargo. Set it up in ~/.cargo/config.toml with [registry] global-credential-providers = "
-                + "[\"cargo-credential-holdfast\"], which is this command. cargo login stores a token, cargo logout moves it to "
-                + "the trash.",
+            "A credential provider for Cargo, as cargo-credential-holdfast. Name that in ~/.cargo/config.toml: [registry] "
+                + "global-credential-providers = [\"...\"]. cargo login stores a token, cargo logout moves it to the trash.",
             "Each registry is a login in the collection \"\(CargoTokens.collection)\", named by the address of its index. What a "
                 + "program stored over the session bus is no token.",
         ],

@@ -70,5 +70,5 @@ private func refuseVaultInKeyring(_ arguments: Arguments) throws(CommandError) {
     guard protection.shares.contains(where: { $0.store == "secretService" }) else { return }
     throw CommandError(
         .failure, code: .keyring, "the key of this vault is in your session keyring, which Holdfast would be itself",
-        advice: "choose another unlock method first; holdfast slots shows what there is")
+        advice: "choose another unlock method first; holdfast status --long shows what there is")
 }

@@ -27,7 +27,7 @@ struct GitPermission {
         self.action = action
         let host = arguments.places.dropFirst().first
         guard (host != nil) == (action != .list) else {
-            throw .usage("holdfast git-credential \(action.rawValue) takes \(host == nil ? "a host" : "no host")")
+            throw .usage("\(action.rawValue) takes \(host == nil ? "a host, such as github.com" : "no host")")
         }
         server = try host.map { host throws(CommandError) in try GitPermission.server(host) }
         collection = arguments[Options.credentialCollection] ?? CredentialStore.defaultCollection
@@ -71,7 +71,7 @@ struct GitPermission {
         guard count > 0 else {
             throw CommandError(
                 .notFound, code: .recordNotFound, "no login has an address on \(server.name)",
-                advice: "holdfast find \(server.host) shows what has its name")
+                advice: "holdfast find \(ShellWord.quoted(server.host)) shows what has its name")
         }
     }
 
