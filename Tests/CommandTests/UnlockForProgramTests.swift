@@ -101,6 +101,21 @@ import Testing
         #expect(lines.count == 2 && lines.allSatisfy { $0.contains("run holdfast unlock on a terminal") }, "\(lines)")
     }
 
+    @Test func `no passcode is asked for where another program in front could read it`() throws {
+        let result = try run(
+            LeaseCommandTests.asking + #"""
+                export HOLDFAST_PINENTRY=; PASSCODE="$(cat passcode)\\n"
+                "$HOLDFAST" unlock --passcode-fd 5 5< passcode > /dev/null; eval "$("$HOLDFAST" ssh agent)"
+                "$HOLDFAST" ssh generate laptop > laptop.pub; lock
+                ask 'cat > heard | ssh-add -l' 'could read what is typed' '\x04' | grep -c 'no identities'
+                ask '{ sleep 60 < /dev/null & ssh-add -l; kill $!; }' 'Passcode: ' "$PASSCODE" | grep -c laptop; lock
+                ask 'set -m; ssh-add -l; echo "back $?"; read -r line; echo "heard $line"; kill -9 %1' \
+                    'Passcode: ' '\x1a' 'back 148' 'words\n' | grep -c 'heard words'
+                "$HOLDFAST" status --json | grep -o '"remainingAttempts":[0-9]*'
+                """#)
+        #expect(result.text == "1\n1\n1\n\"remainingAttempts\":5\n", "\(result.text) \(result.errors)")
+    }
+
     @Test func `ssh and git are asked for on their terminal after a lock`() throws {
         let result = try run(
             LeaseCommandTests.asking + #"""

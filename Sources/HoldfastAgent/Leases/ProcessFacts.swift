@@ -4,6 +4,7 @@ internal import SystemCalls
 package struct ProcessStat: Sendable, Hashable {
     /// The name of its thread, which it can choose.
     package let name: String
+    package let parent: Int32
     package let group: Int32
     package let session: Int32
     /// The device of its controlling terminal; 0 for none.
@@ -25,11 +26,12 @@ package struct ProcessStat: Sendable, Hashable {
             guard fields.count > number - 3 else { return nil }
             return String(validating: fields[number - 3], as: UTF8.self).flatMap { T($0) }
         }
-        guard let group = field(5, Int32.self), let session = field(6, Int32.self), let terminal = field(7, Int32.self),
+        guard let parent = field(4, Int32.self), let group = field(5, Int32.self), let session = field(6, Int32.self), let terminal = field(7, Int32.self),
             let foreground = field(8, Int32.self), let threads = field(20, Int.self),
             let start = field(22, UInt64.self), let state = fields.first
         else { return nil }
         name = String(decoding: line[(begin + 1)..<end], as: UTF8.self)
+        self.parent = parent
         self.group = group
         self.session = session
         self.terminal = UInt32(bitPattern: terminal)

@@ -46,6 +46,8 @@ struct AskedQuestion: Sendable {
     private static let nobody = PromptAnswer.nowhere(
         "you cannot be asked: there is neither a terminal nor a display")
 
+    private static let shared = "another program in front of this terminal could read what is typed"
+
     private static let noDisplay = PromptAnswer.nowhere(
         "another host's request is asked for on a display only, and there is none")
 
@@ -124,12 +126,15 @@ struct AskedQuestion: Sendable {
     /// Seconds, or whole minutes where there are many.
     static func words(_ seconds: Int64) -> String { seconds <= 120 ? "\(seconds) s" : "\((seconds + 59) / 60) min" }
 
-    /// Says why nobody is asked, where the user would have been: the program that asked is told nothing.
     private func refuse(_ reason: String) -> PromptAnswer {
-        if pinentry.program == nil, let terminal {
-            TerminalPrompt.tell("\(question.request) \(reason)", on: terminal, cancellation)
-        }
+        tell(reason)
         return .closed(reason)
+    }
+
+    /// Says why nobody is asked, where the user would have been: the program that asked is told nothing.
+    private func tell(_ reason: String) {
+        guard pinentry.program == nil, let terminal else { return }
+        TerminalPrompt.tell("\(question.request) \(reason)", on: terminal, cancellation)
     }
 
     /// - Returns: No secret where nothing was entered.
@@ -137,14 +142,18 @@ struct AskedQuestion: Sendable {
         _ kind: UnlockSecret, _ field: String, _ question: Question
     ) -> (PromptAnswer, UnlockAnswer?) {
         var entry: PromptEntry?
-        if pinentry.program == nil, let terminal {
+        let isShared = terminal.map { TerminalReaders.areThere(on: $0, besides: question.process) } ?? false
+        if pinentry.program == nil, !isShared, let terminal {
             entry = TerminalPrompt.enter(question, field, on: terminal, patience: patience, cancellation)
         }
         if entry == nil, pinentry.program != nil || hasDisplay {
-            let place = pinentry.program == nil ? nil : terminal
+            let place = pinentry.program == nil || isShared ? nil : terminal
             entry = pinentry.enter(question, field, on: place, patience: patience, cancellation)
         }
         switch entry {
+        case nil where isShared:
+            tell(AskedQuestion.shared)
+            return (.nowhere(AskedQuestion.shared), nil)
         case nil: return (.nowhere("there is no terminal and no display to ask for the passcode on"), nil)
         case .ended(let answer): return (answer, nil)
         case .entered(let body):

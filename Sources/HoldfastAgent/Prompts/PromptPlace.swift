@@ -34,6 +34,16 @@ package enum PromptPlace: Sendable, Hashable {
         #endif
     }
 
+    /// Whether a device is this terminal, under its own number or as `/dev/tty`.
+    static func names(_ device: UInt64, _ terminal: UInt32) -> Bool {
+        #if os(Linux) && !canImport(Darwin)
+        return device == makedev(5, 0)
+            || device == makedev(terminal >> 8 & 0xFFF, terminal & 0xFF | terminal >> 12 & 0xFFF00)
+        #else
+        return true
+        #endif
+    }
+
     /// Whether it is a pseudoterminal: a terminal emulator's window, tmux, or the other end of ssh.
     static func isWindow(terminal: UInt32) -> Bool { (136...143).contains(terminal >> 8 & 0xFFF) }
 

@@ -74,6 +74,9 @@ package struct Question: Sendable, Hashable {
         }
     }
 
+    /// Whether the program is still in the foreground of its terminal: after Ctrl+Z the next line is for somebody else.
+    var isInFront: Bool { ProcessStat(of: process).map { $0.terminal != 0 && $0.foreground == $0.group } ?? false }
+
     /// What was wrong with the last answer; empty for nothing.
     package var problem: String {
         guard case .vault(_, let problem) = subject else { return "" }

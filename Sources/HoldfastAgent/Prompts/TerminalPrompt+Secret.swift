@@ -25,7 +25,7 @@ extension TerminalPrompt {
             screen.end()
             return .ended(.unanswered(late))
         }
-        guard let body = readSecret(descriptor, deadline, cancellation) else {
+        guard let body = readSecret(descriptor, deadline, cancellation, question) else {
             screen.end(saying: "the question is no longer open")
             return .ended(.unanswered(late))
         }
@@ -45,11 +45,13 @@ extension TerminalPrompt {
 
     /// A line without its end; nil when the time is over, the question is withdrawn, the terminal has gone, or the line
     /// is too long. An end of input is an empty line.
-    private static func readSecret(_ descriptor: Int32, _ deadline: UInt64, _ cancellation: Cancellation) -> Body? {
+    private static func readSecret(
+        _ descriptor: Int32, _ deadline: UInt64, _ cancellation: Cancellation, _ question: Question
+    ) -> Body? {
         // One byte more is for the end, another shows that it is too long.
         guard var line = try? SecretBytes(zeroed: UnlockSecret.sizes.upperBound + 2) else { return nil }
         var count = 0
-        while PromptWait.isReady(descriptor, Int16(POLLIN), deadline, cancellation) {
+        while PromptWait.isReady(descriptor, Int16(POLLIN), deadline, cancellation, while: { question.isInFront }) {
             let got = line.withMutableBytes { line in
                 unsafe line.withUnsafeMutableBytes { line in
                     unsafe read(descriptor, line.baseAddress.map { unsafe $0 + count }, line.count - count)

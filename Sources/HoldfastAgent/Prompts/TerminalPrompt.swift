@@ -21,7 +21,7 @@ enum TerminalPrompt {
             screen.end()
             return .unanswered("nobody answered in time")
         }
-        guard let line = readLine(screen.descriptor, deadline, cancellation) else {
+        guard let line = readLine(screen.descriptor, deadline, cancellation, question) else {
             screen.end(saying: "the question is no longer open")
             return .unanswered("nobody answered in time")
         }
@@ -60,9 +60,11 @@ enum TerminalPrompt {
 
     /// A line without its end; nil when the time is over, the question is withdrawn, or the terminal has gone. An end
     /// of input is an empty line.
-    private static func readLine(_ descriptor: Int32, _ deadline: UInt64, _ cancellation: Cancellation) -> [UInt8]? {
+    private static func readLine(
+        _ descriptor: Int32, _ deadline: UInt64, _ cancellation: Cancellation, _ question: Question
+    ) -> [UInt8]? {
         var line: [UInt8] = []
-        while PromptWait.isReady(descriptor, Int16(POLLIN), deadline, cancellation) {
+        while PromptWait.isReady(descriptor, Int16(POLLIN), deadline, cancellation, while: { question.isInFront }) {
             var piece = [UInt8](repeating: 0, count: 256)
             let count = unsafe read(descriptor, &piece, piece.count)
             if count < 0 {
@@ -105,21 +107,24 @@ enum PromptWait {
     /// - Parameters:
     ///   - deadline: ms of the `MonotonicClock`.
     ///   - cancellation: Of the question; nil for what is written once it is over.
-    /// - Returns: False when the time is over or the question was withdrawn.
+    ///   - isWanted: Whether the question still makes sense; looked at a few times in a second.
+    /// - Returns: False when the time is over, or the question was withdrawn or makes no sense any more.
     static func isReady(
-        _ descriptor: Int32, _ events: Int16, _ deadline: UInt64, _ cancellation: Cancellation?
+        _ descriptor: Int32, _ events: Int16, _ deadline: UInt64, _ cancellation: Cancellation?,
+        while isWanted: (() -> Bool)? = nil
     ) -> Bool {
         while true {
             let now = MonotonicClock.milliseconds
-            guard now < deadline, cancellation?.isPossible ?? true else { return false }
+            guard now < deadline, cancellation?.isPossible ?? true, isWanted?() ?? true else { return false }
+            let patience = isWanted == nil ? deadline - now : min(deadline - now, 200)
             var waiting = [
                 pollfd(fd: cancellation?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
                 pollfd(fd: descriptor, events: events, revents: 0),
             ]
-            let count = unsafe poll(&waiting, nfds_t(waiting.count), Int32(clamping: deadline - now))
+            let count = unsafe poll(&waiting, nfds_t(waiting.count), Int32(clamping: patience))
             if count < 0, errno != EINTR { return false }
             guard waiting[0].revents == 0 else { return false }
-            if count > 0, waiting[1].revents != 0 { return true }
+            if count > 0, waiting[1].revents != 0 { return isWanted?() ?? true }
         }
     }
 }

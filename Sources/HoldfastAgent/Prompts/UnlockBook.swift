@@ -15,7 +15,7 @@ package struct UnlockBook: Sendable {
         /// Who shares a part of the places: the session, or the process where that is not known; nil for what has
         /// limits elsewhere.
         package let share: Int32?
-        /// Whether the user called for the unlock itself: an earlier no does not matter then.
+        /// Whether the user called for the unlock itself: an earlier no to a program does not matter then.
         package let isExplicit: Bool
 
         package init(number: UInt64, face: Face, share: Int32?, isExplicit: Bool = false) {
@@ -73,6 +73,8 @@ package struct UnlockBook: Sendable {
     private var stage = Stage.resting
     private var wrong = 0
     private var refused: BootInstant?
+    /// Whether that was a no to an unlock that the user called for. Any program can call for one.
+    private var isRefusedWhole = false
 
     package init() {}
 
@@ -89,7 +91,7 @@ package struct UnlockBook: Sendable {
     /// A client begins to wait.
     /// - Parameter asks: Whether the user has to be asked; otherwise a no does not matter.
     package mutating func join(_ waiter: Waiter, asks: Bool, _ now: BootInstant) -> Entry {
-        if asks, !waiter.isExplicit, isRefused(now) { return .refused }
+        if asks, !waiter.isExplicit || isRefusedWhole, isRefused(now) { return .refused }
         guard waiting.count(where: { $0.face == waiter.face }) < waiter.face.most,
             waiter.share == nil || waiting.count(where: { $0.share == waiter.share }) < UnlockBook.mostOfShare
         else { return .full }
@@ -131,6 +133,9 @@ package struct UnlockBook: Sendable {
     /// The user has refused, or nobody answered.
     /// - Returns: Who is turned away.
     package mutating func refuse(_ now: BootInstant) -> [UInt64] {
+        // Whose question it was, or, where that one has gone meanwhile, anybody's.
+        let isExplicit = waiting.contains { $0.isExplicit && (asked ?? $0.number) == $0.number }
+        isRefusedWhole = isExplicit || isRefusedWhole && isRefused(now)
         refused = now
         return end()
     }
@@ -138,7 +143,7 @@ package struct UnlockBook: Sendable {
     /// The vault is open, by whatever.
     /// - Returns: Who continues.
     package mutating func open() -> [UInt64] {
-        refused = nil
+        (refused, isRefusedWhole) = (nil, false)
         return end()
     }
 

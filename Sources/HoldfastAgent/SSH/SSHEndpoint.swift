@@ -13,6 +13,8 @@ final class SSHEndpoint {
     static let connections = 64
     /// Keys that are added, at most, and public keys with a constraint.
     private static let mostKeys = 64
+    /// Of these, those that forwarded hosts may bring.
+    private static let mostOfHosts = 16
     /// Wrong passphrases after which only the vault's lock ends a lock of `ssh-add -x`.
     private static let mostWrong = 20
 
@@ -32,12 +34,16 @@ final class SSHEndpoint {
         let key: SSHKey
         /// ms of the agent's clock.
         let expires: UInt64?
+        /// Whether a forwarded host brought it.
+        let isOfHost: Bool
     }
 
     private struct Bound {
         /// Whether each use is asked for.
         var needsConfirmation: Bool
         let destinations: [SSHDestination]
+        /// Whether a forwarded host brought it, and the user nothing of this key.
+        let isOfHost: Bool
 
         var isFree: Bool { !needsConfirmation && destinations.isEmpty }
     }
@@ -105,10 +111,11 @@ final class SSHEndpoint {
     ) -> Bool {
         expire(now: now)
         guard !hidden(for: sessions).contains(key.blob) else { return false }
-        var next = Bound(
-            needsConfirmation: constraints.needsConfirmation, destinations: constraints.destinations)
         var expires = constraints.lifetime.map { now + UInt64($0) * 1000 }
         let (old, before) = (added.first { $0.key.listed == key.listed }, bound[key.blob])
+        var next = Bound(
+            needsConfirmation: constraints.needsConfirmation, destinations: constraints.destinations,
+            isOfHost: isForwarded && before?.isOfHost ?? true)
         if isForwarded {
             // Two lists of hosts cannot be made one that is no longer than each.
             guard before.map({ $0.destinations.isEmpty || $0.destinations == next.destinations }) ?? true else {
@@ -117,13 +124,19 @@ final class SSHEndpoint {
             next.needsConfirmation = next.needsConfirmation || before?.needsConfirmation ?? false
             expires = [expires, old?.expires].compactMap(\.self).min()
         }
-        guard old != nil || added.count < SSHEndpoint.mostKeys,
-            next.isFree || before != nil || bound.count < SSHEndpoint.mostKeys
+        guard old != nil || hasRoom(added.map(\.isOfHost), isForwarded),
+            next.isFree || before != nil || hasRoom(bound.values.map(\.isOfHost), isForwarded)
         else { return false }
         bound[key.blob] = next.isFree ? nil : next
         added.removeAll { $0.key.listed == key.listed }
-        added.append(Added(key: key, expires: expires))
+        added.append(Added(key: key, expires: expires, isOfHost: isForwarded && old?.isOfHost ?? true))
         return true
+    }
+
+    /// What hosts bring leaves room for what the user adds.
+    private func hasRoom(_ areOfHosts: [Bool], _ isForwarded: Bool) -> Bool {
+        areOfHosts.count < SSHEndpoint.mostKeys
+            && !(isForwarded && areOfHosts.count(where: \.self) >= SSHEndpoint.mostOfHosts)
     }
 
     /// Removes an added key or certificate, and the constraints of its key if the user asks and nothing else that was

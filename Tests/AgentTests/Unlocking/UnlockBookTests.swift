@@ -88,6 +88,18 @@ import VaultHeader
         #expect(book.join(Self.waiter(8), asks: true, Self.at(201)) == .waits, "the user has opened it")
     }
 
+    @Test func `a no to the call itself stands for calls too`() {
+        var book = UnlockBook()
+        _ = book.join(Self.waiter(1, isExplicit: true), asks: true, Self.at(0))
+        _ = book.join(Self.waiter(2), asks: true, Self.at(0))
+        _ = book.next(isUnasked: false)
+        #expect(book.refuse(Self.at(10)) == [1, 2])
+        #expect(book.join(Self.waiter(3, isExplicit: true), asks: true, Self.at(69)) == .refused)
+        #expect(book.join(Self.waiter(4, isExplicit: true), asks: true, Self.at(70)) == .waits)
+        _ = book.open()
+        #expect(book.join(Self.waiter(5, isExplicit: true), asks: true, Self.at(71)) == .waits)
+    }
+
     @Test func `no face and no session takes all places`() {
         var book = UnlockBook()
         var number: UInt64 = 0

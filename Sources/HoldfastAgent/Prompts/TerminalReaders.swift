@@ -1,0 +1,59 @@
+internal import SystemCalls
+
+/// Who else could read what is typed on a terminal. In `ssh a tar c x | ssh b tar x` both programs are in front, and
+/// the first one hands on to its host whatever it reads.
+enum TerminalReaders {
+    /// Whether a process in the foreground has the terminal open to read, or hides what it has open. Not the one that
+    /// asks, nor those that wait for it, as `git` does for its `ssh`.
+    static func areThere(on terminal: UInt32, besides asker: Int32) -> Bool {
+        guard let asking = ProcessStat(of: asker) else { return true }
+        var waiting: Set<Int32> = [asker]
+        var parent = asking.parent
+        while parent > 1, waiting.insert(parent).inserted, let stat = ProcessStat(of: parent) { parent = stat.parent }
+        guard let processes = numbers(in: "/proc") else { return true }
+        return processes.contains { process in
+            guard !waiting.contains(process), let stat = ProcessStat(of: process) else { return false }
+            return stat.terminal == terminal && stat.group == asking.foreground && reads(process, terminal)
+        }
+    }
+
+    private static func reads(_ process: Int32, _ terminal: UInt32) -> Bool {
+        guard let descriptors = numbers(in: "/proc/\(process)/fd") else { return ProcessStat(of: process) != nil }
+        // A program writes to 1 and 2, though a shell's could be read, too.
+        return descriptors.contains { descriptor in
+            guard descriptor != 1, descriptor != 2 else { return false }
+            var status = stat()
+            guard unsafe stat("/proc/\(process)/fd/\(descriptor)", &status) == 0, status.st_mode & S_IFMT == S_IFCHR,
+                PromptPlace.names(UInt64(status.st_rdev), terminal)
+            else { return false }
+            return flags(process, descriptor).map { $0 & O_ACCMODE != O_WRONLY } ?? true
+        }
+    }
+
+    /// What a descriptor was opened with, as `/proc/PID/fdinfo` tells in octal.
+    private static func flags(_ process: Int32, _ descriptor: Int32) -> Int32? {
+        let file = unsafe open("/proc/\(process)/fdinfo/\(descriptor)", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 256)
+        let count = unsafe read(file, &bytes, bytes.count)
+        guard count > 0 else { return nil }
+        let lines = bytes[..<count].split(separator: UInt8(ascii: "\n"))
+        let value = lines.first { $0.starts(with: "flags:".utf8) }?.dropFirst(6).drop { $0 == 9 || $0 == 32 }
+        return value.flatMap { Int32(String(decoding: $0, as: UTF8.self), radix: 8) }
+    }
+
+    /// The names in a folder of the kernel's that are numbers; nil where it cannot be read.
+    private static func numbers(in folder: String) -> [Int32]? {
+        guard let stream = unsafe opendir(folder) else { return nil }
+        defer { unsafe closedir(stream) }
+        var numbers: [Int32] = []
+        while let entry = unsafe readdir(stream) {
+            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
+                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
+            }
+            if let number = Int32(name) { numbers.append(number) }
+        }
+        return numbers
+    }
+}
