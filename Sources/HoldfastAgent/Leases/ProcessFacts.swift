@@ -26,7 +26,8 @@ package struct ProcessStat: Sendable, Hashable {
             guard fields.count > number - 3 else { return nil }
             return String(validating: fields[number - 3], as: UTF8.self).flatMap { T($0) }
         }
-        guard let parent = field(4, Int32.self), let group = field(5, Int32.self), let session = field(6, Int32.self), let terminal = field(7, Int32.self),
+        guard let parent = field(4, Int32.self), let group = field(5, Int32.self), let session = field(6, Int32.self),
+            let terminal = field(7, Int32.self),
             let foreground = field(8, Int32.self), let threads = field(20, Int.self),
             let start = field(22, UInt64.self), let state = fields.first
         else { return nil }
