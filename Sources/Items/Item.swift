@@ -160,6 +160,8 @@ extension Item {
     /// The tag of what programs store over the session bus, through the Secret Service. Only the Secret Service sets
     /// it; the user may.
     package static let secretServiceTag = "secret-service"
+    /// The field that says where such an item's secret is, if that is larger than an item can be.
+    package static let largeSecretLabel = "large secret"
 
     /// Whether a program stored it over the session bus. Any program there chooses names and values, so no other
     /// program access takes such an item for what the user meant by its name; the user says that it is by taking the

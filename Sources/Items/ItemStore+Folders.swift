@@ -82,7 +82,7 @@ extension WriteSession {
 extension VaultError {
     /// Of many entries, the one that it is about.
     fileprivate func naming(_ change: FolderPlan.Change) -> VaultError {
-        guard [.assuranceTooLow, .damaged].contains(code) else { return self }
+        guard [.assuranceTooLow, .damaged, .tooLarge].contains(code) else { return self }
         return VaultError(code, "\(change.entry.text): \(reason)")
     }
 

@@ -129,7 +129,7 @@ public final class ItemStore: Sendable {
     }
 
     /// Stores a copy under another name: of an item with an id of its own, or of a value.
-    /// - Throws: As ``rename(_:in:to:into:)``; `tooLarge` for a value stored as a file.
+    /// - Throws: As ``rename(_:in:to:into:)``; `tooLarge` for a value stored as a file, also for a program's secret.
     package func copy(
         _ name: String, in collection: String = Vault.defaultCollection, to newName: String,
         into newCollection: String? = nil
@@ -203,7 +203,13 @@ extension WriteSession {
         guard let content else { throw .noItem }
         try content.withBytes { content throws(VaultError) in
             guard isItem else { return try put(content, for: target.name, in: target.collection) }
-            let copy = try Item(parsing: content).copy()
+            let original = try Item(parsing: content)
+            // The copy would lead to the original's secret, which goes with the original.
+            guard !original.isOfSecretService || original.field(Item.largeSecretLabel) == nil else {
+                throw VaultError(
+                    .tooLarge, "a program's secret of more than 768 KiB is not copied with its entry; it can be moved")
+            }
+            let copy = try original.copy()
             try copy.withBytes { copy throws(VaultError) in
                 try put(item: copy, for: target.name, in: target.collection, replacing: false)
             }

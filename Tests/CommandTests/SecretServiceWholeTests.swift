@@ -114,6 +114,10 @@ import Testing
             print(call(P, 'Service', 'GetSecrets', 'aoo', [[O(item.item_path), O(second.item_path)], O(mine)]))
             second.delete()
             print(len(names()), get(item.item_path, mine) == value(4194304))
+            words = [os.environ['HOLDFAST'], 'cp', 'Large', 'Copy']
+            print('not copied' in subprocess.run(words, capture_output=True, text=True).stderr, len(names()))
+            run('mv', 'Large', 'Moved'); print(get(P + '/collection/default/Moved', mine) == value(4194304))
+            run('mv', 'Moved', 'Large')
             # What it says of its place leads nowhere else.
             subprocess.run([os.environ['HOLDFAST'], 'put', 'secret-service/' + '0' * 32], input=b'hidden')
             item.set_secret(b'now small')
@@ -133,6 +137,8 @@ import Testing
                 True
                 LimitsExceeded
                 2 True
+                True 2
+                True
                 ['Large', 'secret-service'] b'now small'
                 Failed
 

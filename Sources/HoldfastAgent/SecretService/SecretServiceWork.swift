@@ -176,7 +176,7 @@ struct SecretServiceWork: Sendable {
                 // A search that finds nothing is no error.
                 if isSearch, error.code == .invalidName { continue }
                 guard paths.count > 1, gate.closed == nil,
-                    [.recordNotFound, .notAllowed, .invalidName].contains(error.code)
+                    [.recordNotFound, .notAllowed, .invalidName, .damaged].contains(error.code)
                 else {
                     throw error
                 }

@@ -1,3 +1,4 @@
+internal import Cryptography
 internal import Items
 package import SecretMemory
 internal import Synchronization
@@ -55,26 +56,61 @@ private final class SecretServiceRoom: Sendable {
     deinit { SecretServiceRoom.taken.subtract(size, ordering: .relaxed) }
 }
 
+/// Where a secret is that is larger than an item can be: its name begins with the item's id, so no item leads to
+/// another's.
+struct LargeSecret: Hashable {
+    let id: ItemID
+    let size: Int
+    /// Random: each is written beside the earlier one.
+    private let part: String
+
+    var name: String { "\(id)-\(part)" }
+    /// As the item's field has it.
+    var text: String { "\(size) bytes in \(SecretServiceStore.folder)/\(name)" }
+
+    init(of id: ItemID, size: Int) throws(VaultError) {
+        (self.id, self.size) = (id, size)
+        do throws(CryptographyError) {
+            guard let random = try ItemID(SecureRandom.bytes(ItemID.size)) else { throw .invalidSize }
+            part = "\(random)"
+        } catch { throw VaultError(any: error) }
+    }
+
+    /// - Returns: Nil for anything but what ``text`` is for this item.
+    init?(parsing bytes: [UInt8], of id: ItemID) {
+        let text = String(decoding: bytes, as: UTF8.self)
+        guard let size = text.split(separator: " ").first.flatMap({ Int($0) }),
+            (0...SecretServiceStore.longest).contains(size),
+            let part = text.split(separator: "-").last, part.utf8.count == 2 * ItemID.size
+        else { return nil }
+        (self.id, self.size, self.part) = (id, size, String(part))
+        guard self.text.utf8.elementsEqual(bytes) else { return nil }
+    }
+}
+
 /// Secrets that are larger than an item can be.
 extension SecretServiceStore {
     private static let piece = 65_536
 
-    /// Stores one, in place of the item's earlier one.
-    func keep(_ secret: RawSpan, of id: ItemID) throws(VaultError) {
+    /// Stores one, beside the item's earlier one.
+    func keep(_ secret: RawSpan, of id: ItemID) throws(VaultError) -> LargeSecret {
         guard secret.byteCount <= SecretServiceStore.longest else { throw .tooLargeSecret }
-        let writer = try items.vault.writer(for: "\(id)", in: SecretServiceStore.folder, replacing: true)
+        let large = try LargeSecret(of: id, size: secret.byteCount)
+        let writer = try items.vault.writer(for: large.name, in: SecretServiceStore.folder, replacing: false)
         for start in stride(from: 0, to: secret.byteCount, by: SecretServiceStore.piece) {
             try writer.append(secret.extracting(start..<min(start + SecretServiceStore.piece, secret.byteCount)))
         }
         _ = try writer.finish()
+        return large
     }
 
     /// - Throws: `damaged` where another one is there by now; what reading throws.
-    func large(_ id: ItemID, _ size: Int, _ contentType: String) throws(VaultError) -> SecretServiceSecret {
-        try SecretServiceSecret(size: size, contentType: contentType) { () throws(VaultError) in
+    func read(_ large: LargeSecret, _ contentType: String) throws(VaultError) -> SecretServiceSecret {
+        let size = large.size
+        return try SecretServiceSecret(size: size, contentType: contentType) { () throws(VaultError) in
             do {
                 var value = try SecretBytes(zeroed: size, lifetime: .longLived)
-                let reader = try items.vault.reader(for: "\(id)", in: SecretServiceStore.folder)
+                let reader = try items.vault.reader(for: large.name, in: SecretServiceStore.folder)
                 var (filled, isWhole) = (0, false)
                 while !isWhole {
                     isWhole = try reader.next { piece, isLast in
@@ -91,8 +127,17 @@ extension SecretServiceStore {
     }
 
     /// Removes one for good.
-    func forget(_ id: ItemID) throws(VaultError) {
-        do throws(VaultError) { try items.vault.delete("\(id)", in: SecretServiceStore.folder) } catch {
+    func forget(_ large: LargeSecret) throws(VaultError) { try forget(large.name) }
+
+    /// Removes all that were an item's, for good: also what was left by who was ended in a change.
+    func forget(allOf id: ItemID) throws(VaultError) {
+        for record in try items.vault.records(in: SecretServiceStore.folder) where record.name.hasPrefix("\(id)-") {
+            try forget(record.name)
+        }
+    }
+
+    private func forget(_ name: String) throws(VaultError) {
+        do throws(VaultError) { try items.vault.delete(name, in: SecretServiceStore.folder) } catch {
             guard error.code == .recordNotFound else { throw error }
         }
     }
@@ -101,6 +146,6 @@ extension SecretServiceStore {
 extension VaultError {
     package static let tooLargeSecret = VaultError(
         .tooLarge, "a secret has at most \(SecretServiceStore.longest) bytes")
-    fileprivate static let anotherSecret = VaultError(
-        .damaged, "a large secret is not as its entry says; it may have been changed meanwhile")
+    static let anotherSecret = VaultError(
+        .damaged, "a large secret is not where its entry says; it may be a copy, or have been changed meanwhile")
 }

@@ -17,11 +17,11 @@ package struct SecretServiceStore: Sendable {
     /// Bytes of a secret and of its content type, at most.
     package static let longest = 4 << 20, longestType = 255
     /// Bytes of a secret that is in the item itself, beside its attributes and earlier values; a larger one is a value
-    /// of its own in this folder, under the item's id, which no other program can choose.
+    /// of its own in this folder, under the item's id, which no other program can choose, and a random part.
     package static let longestInItem = 3 << 18
     package static let folder = "secret-service"
     /// The field that says so.
-    private static let placeLabel = "large secret"
+    private static let placeLabel = Item.largeSecretLabel
     /// Items that one answer names, at most.
     package static let most = 1024
 
@@ -98,7 +98,7 @@ package struct SecretServiceStore: Sendable {
         let item = try items.item(name, in: collection)
         let entry = try SecretServiceStore.entry(of: item, name, collection)
         try check(item)
-        if let size = SecretServiceStore.place(of: item) { return try large(item.id, size, entry.contentType) }
+        if let large = try SecretServiceStore.large(of: item) { return try read(large, entry.contentType) }
         guard let field = item.field(SecretServiceStore.secretLabel) else { throw .notShown }
         return try item.withValue(of: field) { value throws(VaultError) in
             try SecretServiceSecret(copying: value, contentType: entry.contentType)
@@ -130,8 +130,13 @@ package struct SecretServiceStore: Sendable {
         else { throw VaultError(.reservedCollection, "this collection is Holdfast's own") }
         let names = try items.names()
         let isLarge = secret.byteCount > SecretServiceStore.longestInItem
-        let made = try SecretServiceStore.item(draft, secret, isLarge: isLarge)
-        if isLarge { try keep(secret, of: made.id) }
+        var made = try SecretServiceStore.item(draft, isLarge ? secret.extracting(0..<0) : secret)
+        var large: LargeSecret?
+        if isLarge {
+            let kept = try keep(secret, of: made.id)
+            try made.put(SecretServiceStore.placeLabel, Array(kept.text.utf8))
+            large = kept
+        }
         for number in 1...1000 {
             let name = number == 1 ? plain : "\(plain) (\(number))"
             var item = try made.duplicate()
@@ -145,12 +150,12 @@ package struct SecretServiceStore: Sendable {
                 return (name, true)
             } catch {
                 guard error.code == .recordExists else {
-                    if isLarge { try? forget(made.id) }
+                    if let large { try? abandon(large, entry) }
                     throw error
                 }
             }
         }
-        if isLarge { try forget(made.id) }
+        if let large { try forget(large) }
         throw VaultError(.recordExists, "too many items have this name")
     }
 
@@ -158,47 +163,61 @@ package struct SecretServiceStore: Sendable {
     /// - Parameter created: Milliseconds since 1970; nil for now.
     /// - Throws: What an item throws that cannot hold it.
     package static func item(
-        _ draft: Draft, _ secret: RawSpan, created: Int64? = nil, isLarge: Bool = false
+        _ draft: Draft, _ secret: RawSpan, created: Int64? = nil
     ) throws(VaultError) -> Item {
         var item = try Item(.login, now: created ?? WallClock.milliseconds)
-        try item.add(.secret, secretLabel, bytes: isLarge ? secret.extracting(0..<0) : secret)
-        if isLarge { try item.put(placeLabel, Array(place(item.id, secret.byteCount).utf8)) }
+        try item.add(.secret, secretLabel, bytes: secret)
         try item.put(typeLabel, Array(draft.contentType.utf8))
         try item.put(attributesLabel, draft.attributes.text)
         try item.addTag(tag)
         return item
     }
 
-    /// Changes the secret of an item, and perhaps its label.
+    /// Changes the secret of an item, and perhaps its label. A large one is stored first, then the item leads to it, and
+    /// then its earlier one is removed: whoever is ended in between leaves the old or the new one, and perhaps a value
+    /// that nothing leads to, which ``delete(_:in:)`` removes.
     /// - Throws: As ``entry(_:in:)``, and what storing throws.
     package func set(
         _ name: String, in collection: String, _ secret: RawSpan, contentType: String, label: String? = nil
     ) throws(VaultError) {
         let isLarge = secret.byteCount > SecretServiceStore.longestInItem
-        var old: ItemID?
+        var (new, old): (LargeSecret?, LargeSecret?)
         if isLarge {
             let item = try items.item(name, in: collection)
             _ = try SecretServiceStore.entry(of: item, name, collection)
-            try keep(secret, of: item.id)
+            new = try keep(secret, of: item.id)
         }
-        try change(name, in: collection) { item throws(VaultError) in
-            guard let field = item.field(SecretServiceStore.secretLabel) else { throw .notShown }
-            let empty = secret.extracting(0..<0)
-            try item.set(field, bytes: isLarge ? empty : secret, now: WallClock.milliseconds)
-            if isLarge {
-                try item.put(
-                    SecretServiceStore.placeLabel,
-                    Array(SecretServiceStore.place(item.id, secret.byteCount).utf8))
-            } else if SecretServiceStore.place(of: item) != nil,
-                let place = item.field(SecretServiceStore.placeLabel)
-            {
-                old = item.id
-                try item.remove(place)
+        do throws(VaultError) {
+            try change(name, in: collection) { item throws(VaultError) in
+                guard let field = item.field(SecretServiceStore.secretLabel) else { throw .notShown }
+                // Another item may have got the name meanwhile.
+                if let new, new.id != item.id { throw .notShown }
+                old = try? SecretServiceStore.large(of: item)
+                let empty = secret.extracting(0..<0)
+                try item.set(field, bytes: isLarge ? empty : secret, now: WallClock.milliseconds)
+                if let new {
+                    try item.put(SecretServiceStore.placeLabel, Array(new.text.utf8))
+                } else if let place = item.field(SecretServiceStore.placeLabel) {
+                    try item.remove(place)
+                }
+                try item.put(SecretServiceStore.typeLabel, Array(contentType.utf8))
+                if let label { try item.put(SecretServiceStore.labelLabel, Array(label.utf8)) }
             }
-            try item.put(SecretServiceStore.typeLabel, Array(contentType.utf8))
-            if let label { try item.put(SecretServiceStore.labelLabel, Array(label.utf8)) }
+        } catch {
+            if let new { try? abandon(new, EntryPath(collection: collection, name: name)) }
+            throw error
         }
         if let old { try forget(old) }
+    }
+
+    /// Removes a value to which an entry was to lead, unless it does: an error may come after the write.
+    private func abandon(_ large: LargeSecret, _ entry: EntryPath) throws(VaultError) {
+        do throws(VaultError) {
+            guard try SecretServiceStore.large(of: items.item(entry)) != large else { return }
+        } catch {
+            guard error.code == .recordNotFound else { throw error }
+        }
+        try forget(large)
     }
 
     /// Changes what a program calls an item. The item's name, and with it its path, stays.
@@ -236,20 +255,19 @@ package struct SecretServiceStore: Sendable {
         let item = try items.item(name, in: collection)
         _ = try SecretServiceStore.entry(of: item, name, collection)
         try items.trash(name, in: collection)
-        if SecretServiceStore.place(of: item) != nil { try forget(item.id) }
+        guard item.field(SecretServiceStore.placeLabel) != nil else { return }
+        if let large = try? SecretServiceStore.large(of: item) { try forget(large) }
+        // What a change that was ended has left, or one meanwhile. A record elsewhere that is damaged is no error here.
+        try? forget(allOf: item.id)
     }
 
-    private static func place(_ id: ItemID, _ size: Int) -> String { "\(size) bytes in \(folder)/\(id)" }
-
-    /// Bytes of a secret that is a value of its own; nil where it is in the item.
-    private static func place(of item: borrowing Item) -> Int? {
-        guard let field = item.field(placeLabel), field.kind.isOpen else { return nil }
-        let text = String(decoding: bytes(of: field, in: item), as: UTF8.self)
-        // Only the place that is this item's own: whatever else the field says leads nowhere.
-        guard let size = text.split(separator: " ").first.flatMap({ Int($0) }), text == place(item.id, size),
-            (0...longest).contains(size)
-        else { return nil }
-        return size
+    /// The secret that is a value of its own; nil where it is in the item.
+    /// - Throws: `damaged` where the item leads anywhere but to its own, as a copy does.
+    private static func large(of item: borrowing Item) throws(VaultError) -> LargeSecret? {
+        guard let field = item.field(placeLabel) else { return nil }
+        let large = field.kind.isOpen ? LargeSecret(parsing: bytes(of: field, in: item), of: item.id) : nil
+        guard let large else { throw .anotherSecret }
+        return large
     }
 
     /// Nil for an item that is not shown here.
