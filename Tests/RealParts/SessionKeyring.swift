@@ -58,8 +58,8 @@ package final class SessionKeyring: Sendable {
     /// The files that the keyrings lie in.
     package var files: String { bus.folder + "/data/keyrings" }
 
-    /// Another program in the keyring's place: it has a keyring, unlocked and empty.
-    package func startAnother() throws {
+    /// Another program in the keyring's place: it has a keyring, unlocked and empty, or names it many times.
+    package func startAnother(named times: Int = 1) throws {
         try bus.start([
             "/usr/bin/python3", "-c",
             """
@@ -77,7 +77,7 @@ package final class SessionKeyring: Sendable {
             class Service(dbus.service.Object):
                 @dbus.service.method(P, in_signature='s', out_signature='a{sv}')
                 def GetAll(self, interface):
-                    return {'Collections': dbus.Array([ROOT + '/collection/other'], signature='o')}
+                    return {'Collections': dbus.Array([ROOT + '/collection/other'] * \(times), signature='o')}
                 @dbus.service.method(S, in_signature='sv', out_signature='vo')
                 def OpenSession(self, algorithm, given):
                     if algorithm != 'plain':

@@ -12,17 +12,30 @@ internal import SystemCalls
 enum KeyringStore {
     /// Milliseconds that the user has to unlock a keyring.
     private static let patience: UInt64 = 120_000
-    /// Milliseconds for all items of a keyring together, and bytes of all secrets.
-    private static let longest: UInt64 = 600_000, mostBytes = ImportLimits.expanded
+    /// Milliseconds for all that a keyring answers together, bytes of all secrets, and collections.
+    private static let longest: UInt64 = 600_000, mostBytes = ImportLimits.expanded, mostCollections = 64
     /// What `libsecret` calls the kind of an item, and what the shares of vaults are called.
     private static let schema = "xdg:schema", share = "org.holdfast.Share"
 
     static func read() throws(CommandError) -> Imported {
         let keyring = try keyringCall { () throws(KeyringBus.Problem) in try KeyringBus() }
+        // One for all: each answer and each prompt has a limit of its own besides.
+        let deadline = MonotonicClock.milliseconds + longest
+        func requireTime() throws(CommandError) {
+            guard MonotonicClock.milliseconds < deadline else {
+                throw .failure(.keyring, "the keyring answers too slowly; nothing was imported")
+            }
+        }
         guard ProcessStat(of: keyring.process)?.name != AgentCommand.processName else {
             throw CommandError(
                 .failure, code: .keyring, "the Secret Service of this session is Holdfast itself",
                 advice: "give that up with holdfast secrets stop, start the other keyring, and import again")
+        }
+        let (paths, standard) = try keyringCall { () throws(KeyringBus.Problem) in
+            (try keyring.collections(), try keyring.standard())
+        }
+        guard paths.count <= mostCollections else {
+            throw .failure(.tooLarge, "the keyring has more than \(mostCollections) collections; nothing was imported")
         }
         guard let offer = SecretServiceCipher.Offer.make() else {
             throw .failure(.cryptography, "a key for the keyring's session could not be made")
@@ -34,24 +47,19 @@ enum KeyringStore {
             throw .failure(.keyring, "the keyring's public number is not valid")
         }
         let path = session.path
-        let (paths, standard) = try keyringCall { () throws(KeyringBus.Problem) in
-            (try keyring.collections(), try keyring.standard())
-        }
         var imported = Imported()
         var bytes = 0
         for collection in paths {
+            try requireTime()
             let found = try open(keyring, collection, &imported)
             guard let found else { continue }
             let group = collection == standard ? [] : [found.label]
-            let deadline = MonotonicClock.milliseconds + longest
             try Progress.show("Reading \(Escaping.name(found.label))") { progress throws(CommandError) in
                 for (done, item) in found.items.enumerated() {
+                    try requireTime()
                     bytes += try read(keyring, item, (path, cipher), group, found.label, into: &imported)
                     guard bytes <= mostBytes else {
                         throw .failure(.tooLarge, "the keyring holds more than can be imported")
-                    }
-                    guard MonotonicClock.milliseconds < deadline else {
-                        throw .failure(.keyring, "the keyring answers too slowly; nothing was imported")
                     }
                     progress.update(done + 1, of: found.items.count)
                 }
