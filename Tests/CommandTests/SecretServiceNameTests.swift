@@ -78,6 +78,16 @@ import Testing
                 """, "\(result.text) \(result.errors)")
     }
 
+    @Test func `what starts it for one vault stays when another's agent is told to stop`() throws {
+        let result = try run(
+            #"""
+            "$HOLDFAST" secrets serve --always; cp -a "$HOLDFAST_HOME" other
+            "$HOLDFAST" secrets stop --home other 2>&1 | grep -c 'is for another vault'; owned; ls $file | wc -l
+            "$HOLDFAST" secrets stop; owned; ls $file 2> /dev/null
+            """#)
+        #expect(result.text == "1\n(true,)\n1\n(false,)\n", "\(result.text) \(result.errors)")
+    }
+
     @Test func `another's file stays, and a path that D-Bus cannot start is refused`() throws {
         let result = try run(
             #"""

@@ -57,7 +57,7 @@ extension Command {
         options: [Options.home.option],
         run: { arguments throws(CommandError) in
             // First, so that nothing starts it again.
-            try SecretServiceFile.forUser().remove()
+            try SecretServiceFile.forUser().remove(home: HomeFolder.absolutePath(arguments))
             try vaultCall { if let agent = try AgentAccess.connect(arguments) { try agent.stopSecrets() } }
             return .done
         })

@@ -73,6 +73,7 @@ private enum ProcessFile {
 struct SecretServiceFile {
     private let folder: String
     private var path: String { folder + "/org.freedesktop.secrets.service" }
+    private static let words = " secrets serve --home "
     private static let mark = "# Written by holdfast secrets serve --always; holdfast secrets stop removes it."
 
     /// In the user's data folder.
@@ -86,7 +87,7 @@ struct SecretServiceFile {
     /// What is to be in it, before anything is done.
     /// - Throws: Where there is one that somebody else wrote, and where D-Bus could not start this.
     func contents(home: String) throws(CommandError) -> String {
-        let isFree = try isThere ? isOurs : true
+        let isFree = try !isThere || isOurs
         guard isFree else {
             throw .failure(
                 .output, "\(Escaping.name(path)) exists, and Holdfast did not write it; remove it to use --always")
@@ -101,7 +102,7 @@ struct SecretServiceFile {
             \(SecretServiceFile.mark)
             [D-BUS Service]
             Name=org.freedesktop.secrets
-            Exec=\(program) secrets serve --home \(home)
+            Exec=\(program)\(SecretServiceFile.words)\(home)
 
             """
     }
@@ -120,11 +121,15 @@ struct SecretServiceFile {
         ServiceBus.reload()
     }
 
-    /// Removes it; one that somebody else wrote stays.
-    func remove() throws(CommandError) {
+    /// Removes it; one that somebody else wrote stays, and so does one for another vault.
+    func remove(home: String) throws(CommandError) {
         guard try isThere else { return }
-        guard try isOurs else {
+        guard isOurs else {
             return Output.note("\(Escaping.name(path)) was not written by Holdfast, and stays")
+        }
+        guard isFor(home) else {
+            return Output.note(
+                "\(Escaping.name(path)) is for another vault, and stays; name that one with --home to have it removed")
         }
         guard unsafe unlink(path) == 0 || errno == ENOENT else {
             throw .failure(.output, "\(Escaping.name(path)): \(SystemError.last)")
@@ -143,13 +148,19 @@ struct SecretServiceFile {
         }
     }
 
-    private var isOurs: Bool {
-        get throws(CommandError) {
-            guard let bytes = try? ImportedFile.read(path, limit: 16_384) else { return false }
-            return bytes.withBytes { bytes in
-                unsafe bytes.withUnsafeBytes { unsafe $0.starts(with: SecretServiceFile.mark.utf8) }
-            }
-        }
+    private var isOurs: Bool { text.starts(with: SecretServiceFile.mark.utf8) }
+
+    /// Whether the last line has this vault served, by this program wherever it lay.
+    private func isFor(_ home: String) -> Bool {
+        guard let home = SecretServiceFile.quoted(home) else { return false }
+        let end = Array("\(SecretServiceFile.words)\(home)\n".utf8)
+        return text.suffix(end.count).elementsEqual(end)
+    }
+
+    /// What is in it; nothing of what cannot be read.
+    private var text: [UInt8] {
+        guard let bytes = try? ImportedFile.read(path, limit: 16_384) else { return [] }
+        return bytes.withBytes { unsafe $0.withUnsafeBytes { unsafe Array($0) } }
     }
 
     /// As D-Bus splits a command; nil for what it could read as something else.
