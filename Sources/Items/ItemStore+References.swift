@@ -35,6 +35,10 @@ extension ItemStore {
         at entry: EntryPath, _ reference: SecretReference,
         _ check: (borrowing Item, EntryPath) throws(VaultError) -> Void
     ) throws(VaultError) -> SecretBytes {
+        // What such an item has that is larger than an item can be.
+        guard !entry.collection.utf8.elementsEqual(Item.secretServiceTag.utf8) else {
+            throw VaultError(.invalidItem, "what a program stored over the session bus is not read by references")
+        }
         let item = try item(entry)
         try item.requireOwn()
         // Nobody is asked for what will not fit; whoever reads it in pieces is asked then.

@@ -123,6 +123,19 @@ import VaultFormat
         #expect(!FileManager.default.fileExists(atPath: out))
     }
 
+    @Test func `what is in the folder of the Secret Service is not read, whatever its size`() throws {
+        for (name, size) in [("small", 10), ("large", 2 << 20)] {
+            let value = [UInt8](repeating: 0x78, count: size)
+            let put = try sandbox.run(
+                "put", "secret-service/" + name, passcode: Prepared.passcode, input: .file(sandbox.file(value)))
+            #expect(put.code == 0, "\(put.errors)")
+            let refused = try sandbox.run("get", "holdfast://secret-service/" + name, passcode: Prepared.passcode)
+            #expect(
+                refused.code != 0 && refused.output.isEmpty && refused.errors.contains("session bus"),
+                "\(refused.errors)")
+        }
+    }
+
     @Test func `show names fields by the same rule`() throws {
         try unlock()
         func show(_ label: String) throws -> Sandbox.Result { try sandbox.run("show", "logins/mail", "-f", label) }
