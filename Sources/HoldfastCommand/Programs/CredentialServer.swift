@@ -13,17 +13,20 @@ internal import VaultStorage
 /// into the socket's buffer, so no reader is waited for.
 ///
 /// systemd takes every answer that it reads to its end for the secret, an empty one too, and starts the unit. So what
-/// is not given is answered with more bytes than systemd takes (1 MiB): then the unit does not start. They are random,
-/// so that a reader of a part has nothing that anybody could guess.
+/// is not given is answered with more bytes than systemd takes (1 MiB): then the unit does not start. Such a refusal is
+/// never ended early, for however slow a reader, and not by a signal: only a further one of the same process does that.
+/// The bytes are random, so that a reader of a part has nothing that anybody could guess.
 final class CredentialServer {
     /// Units that are read for at once.
     private static let lookups = 64
-    /// Refusals that are being read. A further one closes the oldest: systemd does not let them wait.
-    private static let mostRefusals = 256
+    /// Connections that are looked up or being refused, at most. A further one waits in the socket until one has ended.
+    private static let mostConnections = 512
+    /// Refusals of one process, at most. A unit is started by a process of its own, which reads one after the other.
+    private static let refusalsOfProcess = 8
     /// Bytes of a refusal: systemd's limit, and more.
     private static let refusal = (1 << 20) + (1 << 16)
-    /// Milliseconds that a peer may take to read.
-    private static let patience: UInt64 = 10_000
+    /// Milliseconds that a peer may take to read a part of a secret.
+    private static let patience: Int32 = 10_000
     /// Milliseconds without a client after which it ends, and the vault is locked. systemd starts it again.
     private static let rest: UInt64 = 10_000
 
@@ -33,10 +36,14 @@ final class CredentialServer {
     private let finished: Finished
     private var underWay = 0
     private var refused: [Int32: Refused] = [:]
+    private var refusals: UInt64 = 0
+    /// There was no descriptor for a client, and nothing has ended since.
+    private var isFull = false
 
     private struct Refused {
         var sent = 0
-        let until: UInt64
+        let process: Int32
+        let number: UInt64
     }
 
     /// What threads have done.
@@ -100,8 +107,7 @@ final class CredentialServer {
             let isIdle = underWay == 0 && refused.isEmpty
             let now = MonotonicClock.milliseconds
             if isIdle, isEnding || now >= restsUntil { return }
-            let accepts = !isEnding && underWay < CredentialServer.lookups
-            let ready = wait(signals.descriptor, accepts: accepts, until: isIdle ? restsUntil : .max)
+            let ready = wait(signals.descriptor, accepts: !isEnding && hasRoom, until: isIdle ? restsUntil : .max)
             while signals.next() != nil { isEnding = true }
             for lookup in finished.takeAll() { finish(lookup) }
             for socket in Array(refused.keys) { refuse(socket, isReady: ready.contains(socket)) }
@@ -117,18 +123,21 @@ final class CredentialServer {
         var waiting = [signals, finished.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         if accepts { waiting.append(pollfd(fd: listener, events: Int16(POLLIN), revents: 0)) }
         for socket in refused.keys { waiting.append(pollfd(fd: socket, events: Int16(POLLOUT), revents: 0)) }
-        let deadline = refused.values.map(\.until).min().map { min($0, end) } ?? end
         let now = MonotonicClock.milliseconds
-        let patience = deadline == .max ? -1 : deadline > now ? Int32(clamping: deadline - now) : 0
+        let patience = end == .max ? -1 : end > now ? Int32(clamping: end - now) : 0
         _ = unsafe poll(&waiting, nfds_t(waiting.count), patience)
         return Set(waiting.filter { $0.revents != 0 }.map(\.fd))
     }
 
+    private var hasRoom: Bool {
+        !isFull && underWay < CredentialServer.lookups && underWay + refused.count < CredentialServer.mostConnections
+    }
+
     private func accept() {
-        while underWay < CredentialServer.lookups {
+        while hasRoom {
             let socket = SystemCalls.accept(listener, nil, nil)
             guard socket >= 0 else {
-                if errno == EMFILE || errno == ENFILE, makeRoom() { continue }
+                isFull = (errno == EMFILE || errno == ENFILE) && underWay + refused.count > 0
                 return
             }
             _ = fcntl(socket, F_SETFD, FD_CLOEXEC)
@@ -138,9 +147,10 @@ final class CredentialServer {
                 close(socket)
                 continue
             }
+            // systemd binds an address for each credential of a unit. Who has none would only take the room of units.
             guard let wanted = UnitCredential(parsing: LocalSocket.peerAddress(socket)) else {
                 Output.note("a program of user \(peer.user) that is no service manager asked for a credential")
-                beginRefusal(socket)
+                close(socket)
                 continue
             }
             begin(wanted, socket)
@@ -185,7 +195,7 @@ final class CredentialServer {
             case .moved(let count): sent += count
             case .wouldBlock:
                 var waiting = pollfd(fd: socket, events: Int16(POLLOUT), revents: 0)
-                guard unsafe poll(&waiting, 1, Int32(patience)) > 0 else { return false }
+                guard unsafe poll(&waiting, 1, patience) > 0 else { return false }
             case .ended: return false
             }
         }
@@ -194,12 +204,16 @@ final class CredentialServer {
 
     private func finish(_ lookup: Finished.Lookup) {
         underWay -= 1
+        isFull = false
         if lookup.isGiven { close(lookup.socket) } else { beginRefusal(lookup.socket) }
     }
 
     private func beginRefusal(_ socket: Int32) {
-        if refused.count >= CredentialServer.mostRefusals { _ = makeRoom() }
-        refused[socket] = Refused(until: MonotonicClock.milliseconds + CredentialServer.patience)
+        // The process as the kernel names it; it names none outside of its own namespace.
+        let process = LocalSocket.peer(socket)?.process ?? 0
+        if process > 0 { makeRoom(for: process) }
+        refusals += 1
+        refused[socket] = Refused(process: process, number: refusals)
         refuse(socket, isReady: true)
     }
 
@@ -215,18 +229,21 @@ final class CredentialServer {
             state.sent += count
         }
         refused[socket] = state
-        if state.sent >= CredentialServer.refusal || MonotonicClock.milliseconds >= state.until { end(socket) }
+        if state.sent >= CredentialServer.refusal { end(socket) }
     }
 
     private func end(_ socket: Int32) {
         refused[socket] = nil
+        isFull = false
         close(socket)
     }
 
-    /// Closes the refusal that is read for the longest.
-    private func makeRoom() -> Bool {
-        guard let oldest = refused.min(by: { $0.value.until < $1.value.until }) else { return false }
+    /// Closes the oldest refusal of a process that has too many; those of others stay.
+    private func makeRoom(for process: Int32) {
+        let own = refused.filter { $0.value.process == process }
+        guard own.count >= CredentialServer.refusalsOfProcess,
+            let oldest = own.min(by: { $0.value.number < $1.value.number })
+        else { return }
         end(oldest.key)
-        return true
     }
 }
