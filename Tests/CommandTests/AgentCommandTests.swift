@@ -109,6 +109,24 @@ import Testing
         #expect((try checked.json()["damagedFiles"] as? [Any])?.count == 1)
     }
 
+    @Test(.enabled(if: geteuid() == 0, "only root sees an agent's variables: they are not looked at"))
+    func `the agent has nothing of its starter's environment but what it needs`() throws {
+        let sandbox = try AgentSandbox()
+        let secrets = ["API_TOKEN": "hunter2", "LISTEN_FDS": "0", "XDGX": "x", "HOMER": "x"]
+        let unlocked = try sandbox.run(
+            "unlock", passcode: Prepared.passcode, environment: secrets.merging(["XDG_CURRENT_DESKTOP": "test"]) { $1 })
+        #expect(unlocked.code == 0, "\(unlocked.errors)")
+        let process = try #require(try sandbox.agent()?["process"] as? Int)
+        let file = try FileHandle(forReadingFrom: URL(fileURLWithPath: "/proc/\(process)/environ"))
+        let variables = try #require(try file.readToEnd()).split(separator: 0).map {
+            String(decoding: $0, as: UTF8.self)
+        }
+        let names = Set(variables.map { String($0.prefix { $0 != "=" }) })
+        #expect(names.isDisjoint(with: secrets.keys), "\(names)")
+        #expect(names.isSuperset(of: ["HOME", "XDG_RUNTIME_DIR", "XDG_CURRENT_DESKTOP"]), "\(names)")
+        #expect(variables.filter { $0.hasPrefix("XDG_RUNTIME_DIR=") }.count == 1)
+    }
+
     @Test func `an unlock that fails leaves no agent`() throws {
         let sandbox = try AgentSandbox()
         #expect(try sandbox.run("unlock", passcode: "not it").code == 3)

@@ -6,8 +6,9 @@ internal import SystemCalls
 
 /// Starts an agent as a process of its own, and tells its starter how that went.
 ///
-/// It gets nothing of its starter but the environment: no terminal, no working folder, no descriptor but the one that
-/// it reports on; and no secret, which has to come through the socket like everybody's.
+/// It gets nothing of its starter but what ``AgentEnvironment`` names of the environment: no terminal, no working
+/// folder, no descriptor but the one that it reports on; and no secret, which has to come through the socket like
+/// everybody's.
 package enum AgentLaunch {
     /// The descriptor that a started agent reports on.
     static let report: Int32 = 3
@@ -130,16 +131,9 @@ package enum AgentLaunch {
     ) throws(VaultError) -> Int32 {
         // The report's first, since the numbers below may be the descriptor's own.
         let started = Spawn.start(
-            program, arguments, environment: environment(runtime),
+            program, arguments, environment: AgentEnvironment.forAgent(runtime),
             descriptors: [(report, descriptor), (0, nil), (1, nil), (2, nil)])
         do throws(SystemError) { return try started.get() } catch { throw .system("starting the agent", error.number) }
-    }
-
-    /// Ours, with the runtime folder that its client will look in.
-    private static func environment(_ runtime: String?) -> [[UInt8]] {
-        let name = "XDG_RUNTIME_DIR="
-        return Spawn.environment().filter { !$0.starts(with: name.utf8) }
-            + (runtime.map { [Array((name + $0).utf8)] } ?? [])
     }
 
     /// Reads the one message that a started agent sends.

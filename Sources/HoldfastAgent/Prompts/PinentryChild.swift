@@ -66,13 +66,7 @@ extension PinentryPrompt {
 
     /// What it needs to show something, and nothing else that this process was started with.
     private var environment: [[UInt8]] {
-        let kept = [
-            "HOME", "USER", "LOGNAME", "LANG", "LC_ALL", "LC_CTYPE", "LC_MESSAGES", "XAUTHORITY", "XDG_RUNTIME_DIR",
-            "XDG_SESSION_TYPE", "XDG_CURRENT_DESKTOP", "DBUS_SESSION_BUS_ADDRESS",
-        ]
-        var variables = Spawn.environment().filter { variable in
-            kept.contains { variable.starts(with: Array("\($0)=".utf8)) }
-        }
+        var variables = AgentEnvironment.forDisplay()
         variables.append(Array("PATH=/usr/local/bin:/usr/bin:/bin".utf8))
         if !display.isEmpty { variables.append(Array("DISPLAY=\(display)".utf8)) }
         if !waylandDisplay.isEmpty { variables.append(Array("WAYLAND_DISPLAY=\(waylandDisplay)".utf8)) }
