@@ -48,14 +48,13 @@ package struct CredentialStore: Sendable {
         found.sort { ($0.rank, $0.modified, $0.name) > ($1.rank, $1.modified, $1.name) }
         for one in found {
             let item = try items.item(one.name, in: collection)
-            guard !item.isOfSecretService else { continue }
-            if let expiry = expiry(of: item), expiry <= WallClock.milliseconds / 1000 { continue }
+            guard !item.isOfSecretService, !isOver(item) else { continue }
             guard let answer = try answer(item, one.address) else { continue }
             try check(item, one.name, collection)
             return answer
         }
         let elsewhere: SecretBytes? = try allowed(for: wanted) { (item, record) throws(VaultError) in
-            guard let answer = try answer(item, wanted) else { return nil }
+            guard !isOver(item), let answer = try answer(item, wanted) else { return nil }
             try check(item, record.name, record.collection)
             return answer
         }
@@ -173,11 +172,13 @@ package struct CredentialStore: Sendable {
         }
     }
 
-    private func expiry(of item: borrowing Item) -> Int64? {
-        guard let field = item.field(CredentialStore.expiryLabel) else { return nil }
-        return item.withValue(of: field) { value in
+    /// Whether a password has expired.
+    private func isOver(_ item: borrowing Item) -> Bool {
+        guard let field = item.field(CredentialStore.expiryLabel) else { return false }
+        let expiry = item.withValue(of: field) { value in
             unsafe value.withUnsafeBytes { unsafe Int64(String(decoding: $0, as: UTF8.self)) }
         }
+        return expiry.map { $0 <= WallClock.milliseconds / 1000 } ?? false
     }
 
     /// Nil where a value cannot stand in a line.
