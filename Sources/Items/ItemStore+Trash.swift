@@ -140,7 +140,7 @@ extension ItemStore {
 
 extension Item {
     /// What an item in the trash is called: no value can be, and no two have the same.
-    static func trashName(_ id: ItemID) -> String { "\u{0}trash/\(id)" }
+    package static func trashName(_ id: ItemID) -> String { "\u{0}trash/\(id)" }
 
     var trashName: String { Item.trashName(id) }
 

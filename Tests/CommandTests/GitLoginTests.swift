@@ -14,14 +14,16 @@ import VaultFormat
     init() throws {
         sandbox = try AgentSandbox()
         try sandbox.sandbox.withItems { items in
-            func add(_ path: String, _ user: String?, _ password: String, _ addresses: [String], tag: String? = nil)
-                throws
-            {
+            func add(
+                _ path: String, _ user: String?, _ password: String, _ addresses: [String], tag: String? = nil,
+                expiry: String? = nil
+            ) throws {
                 var item = try Item(.login)
                 if let user { try item.add(.text, "username", secret(user)) }
                 try item.add(.secret, "password", secret(password))
                 for address in addresses { try item.add(.url, "website", secret(address)) }
                 if let tag { try item.addTag(tag) }
+                if let expiry { try item.add(.text, "password expiry", secret(expiry)) }
                 try items.add(item, as: path, in: "Internet")
             }
             try add("GitHub", "ada", "hub", ["https://GitHub.com:443/login?x=1", "https://gitlab.example:8443"])
@@ -29,6 +31,9 @@ import VaultFormat
             try add("Phish", "eve", "phish", ["https://github.com@evil.org/", "https://github.com.evil.org"])
             try add("Bus", "eve", "bus", ["https://github.com"], tag: "secret-service")
             try add("Guarded", "gus", "guarded", ["guarded.example"], tag: "ask-each-time")
+            for end in ["1", "4000000000"] {
+                try add("Ends \(end)", "ada", "p", ["https://ends\(end).example"], expiry: end)
+            }
         }
         #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
     }
@@ -74,6 +79,33 @@ import VaultFormat
         #expect(try ask("get", Self.hub) == "username=ada\npassword=hub\n")
         #expect(try names("disallow", "github.com").isEmpty)
         #expect(try ask("get", Self.hub).isEmpty && names("list").isEmpty)
+    }
+
+    @Test func `what is taken back is taken from the trash and git's own collection too`() throws {
+        _ = try names("allow", "github.com")
+        #expect(try sandbox.run("rm", "Internet/GitHub").code == 0)
+        #expect(try names("list").isEmpty)
+        _ = try names("disallow", "github.com")
+        #expect(try sandbox.run("trash", "restore", "Internet/GitHub").code == 0)
+        #expect(try ask("get", Self.hub).isEmpty && names("list").isEmpty)
+        #expect(try sandbox.run("show", "Internet/GitHub", "--field", "password").text == "hub")
+        // A collection of git's own, and one that no agent serves.
+        _ = try names("allow", "github.com")
+        #expect(try sandbox.run("mv", "Internet/GitHub", "git/GitHub").code == 0)
+        let own = try sandbox.run(
+            "git-credential", "disallow", "github.com", "--no-agent", passcode: Prepared.passcode)
+        #expect(own.code == 0, "\(own.errors)")
+        #expect(try sandbox.run("mv", "git/GitHub", "Internet/GitHub").code == 0)
+        #expect(try ask("get", Self.hub).isEmpty)
+        let nothing = try sandbox.run("git-credential", "disallow", "github.com")
+        #expect(nothing.code == 6 && nothing.errors.contains("no login is allowed for"), "\(nothing.errors)")
+    }
+
+    @Test func `an allowed login whose password is over is not given`() throws {
+        for (end, answer) in [("1", ""), ("4000000000", "username=ada\npassword=p\npassword_expiry_utc=4000000000\n")] {
+            #expect(try names("allow", "ends\(end).example").count == 1)
+            #expect(try ask("get", "protocol=https\nhost=ends\(end).example\n") == answer)
+        }
     }
 
     @Test func `http is allowed for itself, and what is no server is refused`() throws {

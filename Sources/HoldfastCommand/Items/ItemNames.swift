@@ -28,6 +28,10 @@ extension Vault.RecordInfo {
 extension TrashEntry {
     /// Where it was.
     var entry: EntryPath { EntryPath(collection: key.collection, name: name) }
+    /// Where it is stored.
+    var stored: RecordName? {
+        ItemID(key.id).flatMap { RecordName(collection: key.collection, name: Item.trashName($0)) }
+    }
 }
 
 /// How much of a name a command is content with, where it is not whole.

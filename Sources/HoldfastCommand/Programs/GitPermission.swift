@@ -77,10 +77,25 @@ struct GitPermission {
 
     private func disallow() throws(CommandError) {
         guard let server, let tag = AllowedLogin.tag(for: server) else { return }
-        for path in try found("#" + tag) {
-            try access.change(FoundItem(record: NamedRecord(path), item: access.item(path))) {
-                item throws(CommandError) in try vaultCall { try item.removeTag(tag) }
+        var count = 0
+        // What is in the trash would come back with it, and what is in git's collection leave that with it.
+        let trashed = try access.trash().compactMap(\.stored)
+        for path in try found("#" + tag, everywhere: true) + trashed {
+            let found: FoundItem
+            do throws(CommandError) { found = FoundItem(record: NamedRecord(path), item: try access.item(path)) } catch
+            {
+                // Another program has removed it for good, or put it back.
+                guard error.code != .recordNotFound else { continue }
+                throw error
             }
+            guard found.item.tags.contains(where: { $0.utf8.elementsEqual(tag.utf8) }) else { continue }
+            try access.change(found) { item throws(CommandError) in try vaultCall { try item.removeTag(tag) } }
+            count += 1
+        }
+        guard count > 0 else {
+            throw CommandError(
+                .notFound, code: .recordNotFound, "no login is allowed for \(server.name)",
+                advice: "holdfast git-credential list shows what is")
         }
     }
 
@@ -94,8 +109,9 @@ struct GitPermission {
         }
     }
 
-    /// Entries that a search finds, but those of git's own collection.
-    private func found(_ query: String) throws(CommandError) -> [RecordName] {
+    /// Entries that a search finds.
+    /// - Parameter everywhere: In git's own collection too.
+    private func found(_ query: String, everywhere: Bool = false) throws(CommandError) -> [RecordName] {
         let all = try access.run { agent throws(VaultError) in
             try agent.find(query, in: nil).map(\.path)
         } own: { (items, _) throws(VaultError) in
@@ -103,7 +119,9 @@ struct GitPermission {
                 RecordName(collection: $0.collection, name: $0.name)
             }
         }
-        return all.filter { !$0.entry.isReserved && !$0.collection.utf8.elementsEqual(collection.utf8) }
+        return all.filter {
+            !$0.entry.isReserved && (everywhere || !$0.collection.utf8.elementsEqual(collection.utf8))
+        }
     }
 
     /// The host, the entry, and the user that it is for.
