@@ -67,6 +67,11 @@ import VaultStorage
         #expect(try values.count == 1 && get("b") == old)
     }
 
+    @Test func `an item that could not be stored leaves no value`() throws {
+        #expect(throws: VaultError.self) { try create(String(repeating: "x", count: 100_000), old) }
+        #expect(try values.isEmpty)
+    }
+
     @Test func `no item leads to another's value, and none is empty instead`() throws {
         try create("a", old)
         try create("b", new)

@@ -131,7 +131,7 @@ extension SecretServiceStore {
 
     /// Removes all that were an item's, for good: also what was left by who was ended in a change.
     func forget(allOf id: ItemID) throws(VaultError) {
-        for record in try items.vault.records(in: SecretServiceStore.folder) where record.name.hasPrefix("\(id)-") {
+        for record in try items.vault.records(in: SecretServiceStore.folder) where record.name.utf8.starts(with: "\(id)-".utf8) {
             try forget(record.name)
         }
     }

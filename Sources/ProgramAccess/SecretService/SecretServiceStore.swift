@@ -173,9 +173,9 @@ package struct SecretServiceStore: Sendable {
         return item
     }
 
-    /// Changes the secret of an item, and perhaps its label. A large one is stored first, then the item leads to it, and
-    /// then its earlier one is removed: whoever is ended in between leaves the old or the new one, and perhaps a value
-    /// that nothing leads to, which ``delete(_:in:)`` removes.
+    /// Changes the secret of an item, and perhaps its label. A large one is stored first, then the item leads to it, then
+    /// its earlier one is removed: whoever is ended in between leaves the old or the new one, and perhaps a value that
+    /// nothing leads to, which ``delete(_:in:)`` removes.
     /// - Throws: As ``entry(_:in:)``, and what storing throws.
     package func set(
         _ name: String, in collection: String, _ secret: RawSpan, contentType: String, label: String? = nil
@@ -215,7 +215,7 @@ package struct SecretServiceStore: Sendable {
         do throws(VaultError) {
             guard try SecretServiceStore.large(of: items.item(entry)) != large else { return }
         } catch {
-            guard error.code == .recordNotFound else { throw error }
+            guard error.code == .recordNotFound || error.code == .invalidName else { throw error }
         }
         try forget(large)
     }
