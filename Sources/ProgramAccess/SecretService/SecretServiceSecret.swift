@@ -131,7 +131,9 @@ extension SecretServiceStore {
 
     /// Removes all that were an item's, for good: also what was left by who was ended in a change.
     func forget(allOf id: ItemID) throws(VaultError) {
-        for record in try items.vault.records(in: SecretServiceStore.folder) where record.name.utf8.starts(with: "\(id)-".utf8) {
+        let beginning = "\(id)-".utf8
+        for record in try items.vault.records(in: SecretServiceStore.folder)
+        where record.name.utf8.starts(with: beginning) {
             try forget(record.name)
         }
     }

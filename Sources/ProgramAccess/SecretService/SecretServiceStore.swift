@@ -173,9 +173,9 @@ package struct SecretServiceStore: Sendable {
         return item
     }
 
-    /// Changes the secret of an item, and perhaps its label. A large one is stored first, then the item leads to it, then
-    /// its earlier one is removed: whoever is ended in between leaves the old or the new one, and perhaps a value that
-    /// nothing leads to, which ``delete(_:in:)`` removes.
+    /// Changes the secret of an item, and perhaps its label. A large one is stored first, then the item leads to it,
+    /// then its earlier one is removed: whoever is ended in between leaves the old or the new one, and perhaps a value
+    /// that nothing leads to, which ``delete(_:in:)`` removes.
     /// - Throws: As ``entry(_:in:)``, and what storing throws.
     package func set(
         _ name: String, in collection: String, _ secret: RawSpan, contentType: String, label: String? = nil
