@@ -120,10 +120,12 @@ import Testing
         let result = try run(
             #"""
             lock; export HOLDFAST; mkfifo hold
-            ask 'secret-tool lookup user ada || echo withdrawn' 'Passcode: ' '!"$HOLDFAST" lock > /dev/null' | grep -oE 'no longer open|withdrawn' | sort
+            # The shell's end would take the terminal away from what is still written there.
+            held='secret-tool lookup user ada || ended=withdrawn; read -r < hold; echo $ended'
+            ask "$held" 'Passcode: ' '!"$HOLDFAST" lock > /dev/null' 'no longer open' '!echo > hold' | grep -oE 'no longer open|withdrawn'
             ask 'secret-tool lookup user ada & echo $! > pid; read -r < hold' 'Passcode: ' '!kill $(cat pid)' 'no longer open' '!echo > hold' |
                 grep -o 'no longer open'
-            ask 'secret-tool lookup user ada || echo withdrawn' 'Passcode: ' '!"$HOLDFAST" lock --shut-down > /dev/null' | grep -oE 'no longer open|withdrawn' | sort
+            ask "$held" 'Passcode: ' '!"$HOLDFAST" lock --shut-down > /dev/null' 'no longer open' '!echo > hold' | grep -oE 'no longer open|withdrawn'
             """#)
         #expect(
             result.text == """

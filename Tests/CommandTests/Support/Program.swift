@@ -102,8 +102,11 @@ final class Child {
 
     /// Whether it has not ended yet.
     var isRunning: Bool {
-        var waiting = pollfd(fd: life, events: Int16(POLLIN), revents: 0)
-        return unsafe poll(&waiting, 1, 0) == 0
+        guard status == nil else { return false }
+        // Not by its pipe, which what another thread started at the same moment may hold open.
+        var info = unsafe siginfo_t()
+        guard unsafe waitid(P_PID, id_t(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 else { return false }
+        return unsafe info.si_signo != SIGCHLD
     }
 
     /// Waits for the end, and ends what does not end by itself.
