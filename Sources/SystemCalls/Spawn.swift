@@ -45,8 +45,11 @@ package enum Spawn {
     }
 
     /// The descriptors of this process, with the one that lists them.
-    package static func openDescriptors() -> [Int32] {
-        guard let folder = unsafe opendir("/proc/self/fd") else { return [] }
+    package static func openDescriptors() -> [Int32] { numbers(in: "/proc/self/fd") ?? [] }
+
+    /// The names in a folder of the kernel's that are numbers: processes, or descriptors; nil where it cannot be read.
+    package static func numbers(in path: String) -> [Int32]? {
+        guard let folder = unsafe opendir(path) else { return nil }
         defer { unsafe closedir(folder) }
         var found: [Int32] = []
         while let entry = unsafe readdir(folder) {

@@ -64,6 +64,13 @@ import Testing
                 set -u; cd "$HOME"
                 printf tok3n | "$HOLDFAST" put token --collection tokens
                 serve() { /usr/bin/python3 server.py "$1" & trap "kill $!" EXIT; await '[ -e port ]'; }
+                project() {
+                    mkdir -p cargo project/src; : > project/src/lib.rs; export CARGO_HOME=$HOME/cargo
+                    printf '%s\\n' '[registry]' "global-credential-providers = [\\"$1\\"]" '[registries.private]' \\
+                        "index = \\"sparse+http://127.0.0.1:$(cat port)/index/\\"" > cargo/config.toml
+                    printf '%s\\n' '[package]' 'name = "x"' 'version = "0.1.0"' 'edition = "2021"' '[dependencies]' \\
+                        'demo = { version = "1", registry = "private" }' > project/Cargo.toml
+                }
                 \(script)
                 """).utf8)
         let more = Self.toolchain.merging(["HOLDFAST": Program.path]) { $1 }
@@ -76,22 +83,7 @@ import Testing
         let result = try run(
             #"""
             serve registry
-            mkdir -p cargo project/src; : > project/src/lib.rs
-            cat > cargo/config.toml <<END
-            [registry]
-            global-credential-providers = ["cargo:token-from-stdout $HOLDFAST get token --collection tokens"]
-            [registries.private]
-            index = "sparse+http://127.0.0.1:$(cat port)/index/"
-            END
-            cat > project/Cargo.toml <<END
-            [package]
-            name = "x"
-            version = "0.1.0"
-            edition = "2021"
-            [dependencies]
-            demo = { version = "1", registry = "private" }
-            END
-            export CARGO_HOME=$HOME/cargo
+            project "cargo:token-from-stdout $HOLDFAST get token --collection tokens"
             cargo generate-lockfile --quiet --manifest-path project/Cargo.toml; grep -c '^name = "demo"' project/Cargo.lock
             sort -u seen
             "$HOLDFAST" lock > /dev/null; rm -r project/Cargo.lock cargo/registry
@@ -113,23 +105,8 @@ import Testing
         let result = try run(
             #"""
             serve registry
-            mkdir -p bin cargo project/src; : > project/src/lib.rs
-            ln -s "$HOLDFAST" bin/cargo-credential-holdfast; PATH=$HOME/bin:$PATH
-            cat > cargo/config.toml <<END
-            [registry]
-            global-credential-providers = ["cargo-credential-holdfast"]
-            [registries.private]
-            index = "sparse+http://127.0.0.1:$(cat port)/index/"
-            END
-            cat > project/Cargo.toml <<END
-            [package]
-            name = "x"
-            version = "0.1.0"
-            edition = "2021"
-            [dependencies]
-            demo = { version = "1", registry = "private" }
-            END
-            export CARGO_HOME=$HOME/cargo
+            mkdir bin; ln -s "$HOLDFAST" bin/cargo-credential-holdfast; PATH=$HOME/bin:$PATH
+            project cargo-credential-holdfast
             ask() { rm -rf project/Cargo.lock cargo/registry; cargo generate-lockfile --quiet --manifest-path project/Cargo.toml 2> errors; }
             ask || grep -c 'no token found' errors
             echo tok3n | cargo login --quiet --registry private 2> /dev/null

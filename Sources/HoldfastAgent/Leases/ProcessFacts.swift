@@ -62,8 +62,8 @@ extension ProgramFile {
         self.init(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
     }
 
-    /// Its path, for people.
-    static func path(of process: Int32) -> String? {
+    /// The path of the file that a process runs, as the kernel tells it: with ` (deleted)` behind one that was removed.
+    package static func path(of process: Int32) -> String? {
         var bytes = [CChar](repeating: 0, count: 4096)
         let count = unsafe readlink("/proc/\(process)/exe", &bytes, bytes.count)
         guard count > 0, count < bytes.count else { return nil }

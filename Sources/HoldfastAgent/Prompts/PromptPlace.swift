@@ -11,7 +11,7 @@ package enum PromptPlace: Sendable, Hashable {
     /// may change. Whose file it is says nothing more: after `sudo` it belongs to who was there before.
     static func open(terminal: UInt32) -> Int32? {
         #if os(Linux) && !canImport(Darwin)
-        let (major, minor) = (terminal >> 8 & 0xFFF, terminal & 0xFF | terminal >> 12 & 0xFFF00)
+        let (major, minor) = numbers(of: terminal)
         let path: String
         switch major {
         case 136...143: path = "/dev/pts/\((major - 136) * 256 + minor)"
@@ -37,15 +37,20 @@ package enum PromptPlace: Sendable, Hashable {
     /// Whether a device is this terminal, under its own number or as `/dev/tty`.
     static func names(_ device: UInt64, _ terminal: UInt32) -> Bool {
         #if os(Linux) && !canImport(Darwin)
-        return device == makedev(5, 0)
-            || device == makedev(terminal >> 8 & 0xFFF, terminal & 0xFF | terminal >> 12 & 0xFFF00)
+        let (major, minor) = numbers(of: terminal)
+        return device == makedev(major, minor) || device == makedev(5, 0)
         #else
         return true
         #endif
     }
 
+    /// Its major and minor number, as `/proc/PID/stat` has both in one.
+    private static func numbers(of terminal: UInt32) -> (major: UInt32, minor: UInt32) {
+        (terminal >> 8 & 0xFFF, terminal & 0xFF | terminal >> 12 & 0xFFF00)
+    }
+
     /// Whether it is a pseudoterminal: a terminal emulator's window, tmux, or the other end of ssh.
-    static func isWindow(terminal: UInt32) -> Bool { (136...143).contains(terminal >> 8 & 0xFFF) }
+    static func isWindow(terminal: UInt32) -> Bool { (136...143).contains(numbers(of: terminal).major) }
 
     /// The path of an open terminal.
     static func path(_ descriptor: Int32) -> String? {

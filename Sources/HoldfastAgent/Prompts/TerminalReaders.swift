@@ -10,7 +10,7 @@ enum TerminalReaders {
         var waiting: Set<Int32> = [asker]
         var parent = asking.parent
         while parent > 1, waiting.insert(parent).inserted, let stat = ProcessStat(of: parent) { parent = stat.parent }
-        guard let processes = numbers(in: "/proc") else { return true }
+        guard let processes = Spawn.numbers(in: "/proc") else { return true }
         return processes.contains { process in
             guard !waiting.contains(process), let stat = ProcessStat(of: process) else { return false }
             return stat.terminal == terminal && stat.group == asking.foreground && reads(process, terminal)
@@ -18,7 +18,7 @@ enum TerminalReaders {
     }
 
     private static func reads(_ process: Int32, _ terminal: UInt32) -> Bool {
-        guard let descriptors = numbers(in: "/proc/\(process)/fd") else { return ProcessStat(of: process) != nil }
+        guard let descriptors = Spawn.numbers(in: "/proc/\(process)/fd") else { return ProcessStat(of: process) != nil }
         // A program writes to 1 and 2, though a shell's could be read, too.
         return descriptors.contains { descriptor in
             guard descriptor != 1, descriptor != 2 else { return false }
@@ -41,19 +41,5 @@ enum TerminalReaders {
         let lines = bytes[..<count].split(separator: UInt8(ascii: "\n"))
         let value = lines.first { $0.starts(with: "flags:".utf8) }?.dropFirst(6).drop { $0 == 9 || $0 == 32 }
         return value.flatMap { Int32(String(decoding: $0, as: UTF8.self), radix: 8) }
-    }
-
-    /// The names in a folder of the kernel's that are numbers; nil where it cannot be read.
-    private static func numbers(in folder: String) -> [Int32]? {
-        guard let stream = unsafe opendir(folder) else { return nil }
-        defer { unsafe closedir(stream) }
-        var numbers: [Int32] = []
-        while let entry = unsafe readdir(stream) {
-            let name = unsafe withUnsafePointer(to: &entry.pointee.d_name) { pointer in
-                unsafe pointer.withMemoryRebound(to: CChar.self, capacity: 256) { unsafe String(cString: $0) }
-            }
-            if let number = Int32(name) { numbers.append(number) }
-        }
-        return numbers
     }
 }

@@ -122,7 +122,7 @@ package struct UnlockBook: Sendable {
     package mutating func enter() { stage = .checking }
 
     /// What was entered is wrong: the user is asked again, or everybody is turned away.
-    /// - Returns: Who is turned away.
+    /// - Returns: The numbers of those who are turned away.
     package mutating func fail() -> [UInt64] {
         guard !waiting.isEmpty, wrong + 1 < UnlockBook.mostTries else { return end() }
         wrong += 1
@@ -131,7 +131,7 @@ package struct UnlockBook: Sendable {
     }
 
     /// The user has refused, or nobody answered.
-    /// - Returns: Who is turned away.
+    /// - Returns: The numbers of those who are turned away.
     package mutating func refuse(_ now: BootInstant) -> [UInt64] {
         // Whose question it was, or, where that one has gone meanwhile, anybody's.
         let isExplicit = waiting.contains { $0.isExplicit && (asked ?? $0.number) == $0.number }
@@ -141,14 +141,14 @@ package struct UnlockBook: Sendable {
     }
 
     /// The vault is open, by whatever.
-    /// - Returns: Who continues.
+    /// - Returns: The numbers of those who continue.
     package mutating func open() -> [UInt64] {
         (refused, isRefusedWhole) = (nil, false)
         return end()
     }
 
     /// Nobody waits any more.
-    /// - Returns: Who did.
+    /// - Returns: The numbers of those who did.
     package mutating func end() -> [UInt64] {
         defer { (waiting, stage, wrong) = ([], .resting, 0) }
         return numbers

@@ -50,13 +50,10 @@ enum SecretServiceOwner {
     }
 }
 
-/// The file that a process runs.
+/// The file that a process runs, also where an update has put another one there.
 private enum ProcessFile {
     static func path(of process: Int32) -> String? {
-        var bytes = [CChar](repeating: 0, count: 4096)
-        let count = unsafe readlink("/proc/\(process)/exe", &bytes, bytes.count)
-        guard count > 0, count < bytes.count else { return nil }
-        let path = String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+        guard let path = ProgramFile.path(of: process) else { return nil }
         let replaced = " (deleted)"
         return path.hasSuffix(replaced) ? String(path.dropLast(replaced.count)) : path
     }

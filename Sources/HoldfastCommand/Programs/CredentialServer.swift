@@ -147,7 +147,7 @@ final class CredentialServer {
                 close(socket)
                 continue
             }
-            // systemd binds an address for each credential of a unit. Who has none would only take the room of units.
+            // systemd binds an address for each credential. A connection without one would only take their room.
             guard let wanted = UnitCredential(parsing: LocalSocket.peerAddress(socket)) else {
                 Output.note("a program of user \(peer.user) that is no service manager asked for a credential")
                 close(socket)

@@ -86,7 +86,7 @@ struct References {
     ) throws(CommandError) {
         let named = EntryPath(collection: reference.collection, name: reference.item)
         do throws(CommandError) {
-            // As for small values: another record that is written the same, where there is none of this name.
+            // As for small values: where no record has this name, another one that is written the same.
             do throws(CommandError) { try stream(reference, at: named, body) } catch {
                 guard error.code == .recordNotFound, let other = named.other else { throw error }
                 try stream(reference, at: other, body)

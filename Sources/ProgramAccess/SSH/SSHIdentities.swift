@@ -182,7 +182,7 @@ package enum SSHCertificate {
     }
 
     /// Puts a certificate into an item with its key.
-    /// - Throws: `invalidItem` for what is none of this key.
+    /// - Throws: `invalidItem` for a text that is no certificate of the item's key.
     package static func set(_ text: RawSpan, in item: inout Item) throws(VaultError) {
         guard item.kind == .sshKey, let key = try SSHIdentities.key(of: item, "") else {
             throw VaultError(.invalidItem, "this entry has no SSH key")

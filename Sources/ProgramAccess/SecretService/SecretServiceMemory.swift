@@ -140,7 +140,11 @@ extension SecretServiceMemory.State {
         guard others.count < SecretServiceMemory.most, item.secret.value.count <= SecretServiceMemory.longest,
             others.values.reduce(item.size, { $0 + $1.size }) <= SecretServiceMemory.mostBytes
         else {
-            throw VaultError(.tooLarge, "the collection session has at most 256 items of 64 KiB, and 1 MiB together")
+            let (most, longest) = (SecretServiceMemory.most, SecretServiceMemory.longest / 1024)
+            let all = SecretServiceMemory.mostBytes / 1024
+            throw VaultError(
+                .tooLarge, "the collection session has at most \(most) items of \(longest) KiB, and \(all) KiB together"
+            )
         }
         items[number] = item
     }

@@ -90,7 +90,7 @@ package struct CredentialAddress: Sendable, Hashable {
         self = server
     }
 
-    /// Its server alone, without the port that its scheme has anyway; nil where it is none of http or https.
+    /// Its server alone, without the port that its scheme has anyway; nil for another scheme than http and https.
     package var server: CredentialAddress? {
         let port: String
         switch scheme {
