@@ -204,14 +204,14 @@ import VaultStorage
         }
         #expect(!report.isFinished)
         #expect(
-            report.summary.contains("keyring may still keep a key share")
+            report.summary.contains("\(home.store.kind.title) may still keep a key share")
                 && report.summary.contains("delete \(home.path)"))
         home.store.state.withLock { $0.isAvailable = true }
         #expect(errorCode { _ = try home.open() } == .wiped)
         #expect(shares.isEmpty && Vault.isVault(at: home.path) == false)
     }
 
-    @Test(arguments: [KeyStoreKind.keychain, .file])
+    @Test(arguments: [KeyStoreKind.ofAnotherSystem, .file])
     func `a note of a store that this system never has does not hold a wipe up`(_ kind: KeyStoreKind) throws {
         let directory = try HomeDirectory(path: home.path)
         let owner = try #require(WipeKeyFile.owner(in: directory, vault: vault.id))

@@ -32,7 +32,7 @@ final class ModelStore: ShareStore, FloorStore {
     /// Told before and after each call that changes something.
     let watch = Mutex<(@Sendable () -> Void)?>(nil)
 
-    init(_ kind: KeyStoreKind = .secretService) { self.kind = kind }
+    init(_ kind: KeyStoreKind = .ofThisSystem) { self.kind = kind }
 
     private static let down = ShareFailure.unavailable(.locked)
 
@@ -230,4 +230,14 @@ enum Way: CaseIterable {
             return nil
         } catch { return error as? VaultError ?? VaultError(any: error) }
     }
+}
+
+extension KeyStoreKind {
+    #if canImport(Darwin)
+    static let ofThisSystem = keychain
+    static let ofAnotherSystem = secretService
+    #else
+    static let ofThisSystem = secretService
+    static let ofAnotherSystem = keychain
+    #endif
 }
