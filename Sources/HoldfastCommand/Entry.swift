@@ -1,5 +1,6 @@
 internal import CommandLineArguments
 internal import Holdfast
+internal import HoldfastAgent
 internal import QRReading
 internal import SystemCalls
 
@@ -9,7 +10,7 @@ package enum Entry {
     /// - Returns: Its exit code.
     package static func start() -> Int32 {
         prepare()
-        return QRReading.serve() ?? run().rawValue
+        return QRReading.serve() ?? TerminalGuard.serve() ?? run().rawValue
     }
 
     /// What a program does before it opens a file.

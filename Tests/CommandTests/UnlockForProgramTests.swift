@@ -131,4 +131,49 @@ import Testing
         #expect(
             result.text == "1\n-----BEGIN SSH SIGNATURE-----\n2\n", "\(result.text) \(result.errors)")
     }
+
+    /// What a question that is open stops and turns off, nobody else would start and turn on again.
+    private static let guarding =
+        Sandbox.awaiting + LeaseCommandTests.asking + #"""
+            export HOLDFAST_PINENTRY= TERM=xterm; PASSCODE="$(cat passcode)\\n"
+            export -f await
+            agent() { "$HOLDFAST" status --json | grep -o '"process": *[0-9]*' | grep -o '[0-9]*'; }
+            pass() { "$HOLDFAST" unlock --passcode-fd 5 > /dev/null 5< passcode; eval "$("$HOLDFAST" ssh agent)"; }
+            guards() { ps -o pid= --ppid "$(agent)"; }
+
+            """#
+
+    @Test func `an agent that is killed under its question gives the terminal of another program back`() throws {
+        let result = try run(
+            Self.guarding + #"""
+                pass; "$HOLDFAST" ssh generate laptop > laptop.pub; "$HOLDFAST" tag add laptop ask-each-time 2> /dev/null
+                sign='ssh-keygen -Y sign -q -f laptop.pub -n file < text > sig 2> /dev/null'; echo text > text
+                killed() {
+                    ask "$1; stty -a > before; $2; echo; echo back; await 'stty -a | cmp -s - before'; echo as before" \
+                        "$3" "!kill -9 $(agent)" | grep . | tail -n 2; pass
+                }
+                killed true "$sign" 'not shown: '; killed 'stty -echo' "$sign" 'not shown: '
+                lock; killed true 'ssh-add -l' 'Passcode: '
+                """#)
+        let each = "back\nas before\n"
+        #expect(result.text == each + each + each, "\(result.text) \(result.errors)")
+    }
+
+    @Test func `a terminal is guarded while a question stands there, by a process that nobody else uses`() throws {
+        let result = try run(
+            Self.guarding + #"""
+                pass; "$HOLDFAST" ssh generate laptop > laptop.pub; lock
+                look="!ps -o pid=,sid=,tty= --ppid $(agent) | awk '{ print NR, \$1 == \$2, \$3 }' >> seen"
+                ask 'ssh-add -l' 'Passcode: ' "$look" '' 'wrong\n' 'wrong passcode' "$look" '' "$PASSCODE" | grep -c laptop
+                cat seen; guards; lock
+                ask 'ssh-add -l' 'Passcode: ' "!kill -9 \$(ps -o pid= --ppid $(agent))" '' "$PASSCODE" | grep -c laptop
+                guards; lock
+                ask 'ssh-add -l' 'Passcode: ' "!\$HOLDFAST lock --shut-down > /dev/null" | grep -c 'no longer open'
+                for words in guard-terminal 'guard-terminal 8' 'guard-terminal 8 8' 'guard-terminal 4294967295'; do
+                    true | "$HOLDFAST" $words > out 2>&1; echo "$? $(grep -c 'unknown command' out)"
+                done
+                """#)
+        #expect(
+            result.text == "1\n1 1 ?\n1 1 ?\n1\n1\n2 1\n2 1\n2 1\n2 1\n", "\(result.text) \(result.errors)")
+    }
 }

@@ -10,7 +10,13 @@ internal import SystemCalls
 struct PromptScreen: ~Copyable {
     let descriptor: Int32
     private let isWindow: Bool
+    /// Of the terminal's settings, what was on before.
+    private let before: tcflag_t
     private var isShown = false
+    private var guardian: TerminalGuard?
+
+    /// The settings that show what is typed.
+    static let echo = tcflag_t(ECHO | ECHOE | ECHOK | ECHONL)
 
     /// - Returns: Nil where the terminal cannot be used for a question.
     init?(_ terminal: UInt32) {
@@ -23,14 +29,17 @@ struct PromptScreen: ~Copyable {
         }
         self.descriptor = descriptor
         isWindow = PromptPlace.isWindow(terminal: terminal)
+        before = settings.c_lflag & PromptScreen.echo
     }
 
     /// Shows the question. What was typed before is thrown away: it is no answer.
     /// - Returns: Whether it could be written in time.
     mutating func show(_ text: String, _ deadline: UInt64, _ cancellation: Cancellation) -> Bool {
+        guardian = TerminalGuard(descriptor, echo: before)
+        isShown = true
+        guard PromptScreen.change(descriptor, { $0 & ~PromptScreen.echo }) else { return false }
         tcflush(descriptor, TCIFLUSH)
         let screen = isWindow ? SecondScreen.enter : "\r\n"
-        isShown = true
         guard TerminalPrompt.write(screen + text, descriptor, deadline, cancellation) else { return false }
         if isWindow { tcflow(descriptor, TCOOFF) }
         return true
@@ -41,27 +50,56 @@ struct PromptScreen: ~Copyable {
     mutating func end(saying words: String? = nil) {
         guard isShown else { return }
         isShown = false
-        if isWindow { tcflow(descriptor, TCOON) }
         let line = words.map { "\r\nholdfast: \($0)\r\n" } ?? ""
+        PromptScreen.giveBack(descriptor, isWindow, before, line)
+        guardian = nil
+    }
+
+    /// The echo is back last: a terminal that shows what is typed has been given back.
+    private static func giveBack(_ descriptor: Int32, _ isWindow: Bool, _ before: tcflag_t, _ line: String) {
+        if isWindow { tcflow(descriptor, TCOON) }
         // What was stopped continues now, and may be much.
         let deadline = MonotonicClock.milliseconds + 1000
         _ = TerminalPrompt.write((isWindow ? SecondScreen.leave : "\r\n") + line, descriptor, deadline, nil)
+        if isAsLeft(descriptor) { _ = change(descriptor) { $0 | before } }
     }
 
-    /// For a client whose agent ended while its question stood here: what it writes would wait for ever.
+    /// Gives a terminal back that a question was left on.
+    static func giveBack(_ descriptor: Int32, echo before: tcflag_t) {
+        if isAsLeft(descriptor) {
+            giveBack(descriptor, SecondScreen.isWindow(descriptor), before, "")
+        } else {
+            tcflow(descriptor, TCOON)
+        }
+    }
+
+    /// For a client whose agent ended while its question stood here: what it writes would wait for ever. The guard
+    /// gives the terminal back, unless it ended with the agent.
     static func giveBack() {
-        let terminal = unsafe open("/dev/tty", O_WRONLY | O_CLOEXEC | O_NOCTTY)
+        let terminal = unsafe open("/dev/tty", O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard terminal >= 0 else { return }
         defer { close(terminal) }
-        guard tcgetpgrp(terminal) == getpgrp() else { return }
-        tcflow(terminal, TCOON)
-        var settings = termios()
-        if unsafe tcgetattr(terminal, &settings) == 0 {
-            settings.c_lflag |= tcflag_t(ECHO)
-            _ = unsafe tcsetattr(terminal, TCSANOW, &settings)
+        let deadline = MonotonicClock.milliseconds + 2000
+        while tcgetpgrp(terminal) == getpgrp(), isAsLeft(terminal) {
+            guard MonotonicClock.milliseconds < deadline else {
+                return giveBack(terminal, echo: tcflag_t(ECHO | ECHOE | ECHOK))
+            }
+            usleep(10_000)
         }
-        guard SecondScreen.isThere(terminal) else { return }
-        _ = TerminalPrompt.write(SecondScreen.leave, terminal, MonotonicClock.milliseconds + 1000, nil)
+    }
+
+    /// Whether nobody has changed it since the question did. A shell that took it over has keys for itself, or echo.
+    private static func isAsLeft(_ descriptor: Int32) -> Bool {
+        var settings = termios()
+        guard unsafe tcgetattr(descriptor, &settings) == 0 else { return false }
+        return settings.c_lflag & (echo | tcflag_t(ICANON)) == tcflag_t(ICANON)
+    }
+
+    private static func change(_ descriptor: Int32, _ local: (tcflag_t) -> tcflag_t) -> Bool {
+        var settings = termios()
+        guard unsafe tcgetattr(descriptor, &settings) == 0 else { return false }
+        settings.c_lflag = local(settings.c_lflag)
+        return unsafe tcsetattr(descriptor, TCSANOW, &settings) == 0
     }
 
     deinit { close(descriptor) }
@@ -79,7 +117,11 @@ package enum SecondScreen {
     /// Whether a terminal has one: a window of some kind does, a console and a serial line do not.
     /// - Parameter descriptor: Of the terminal, under whatever name it was opened.
     package static func isThere(_ descriptor: Int32) -> Bool {
-        guard !isDumb else { return false }
+        !isDumb && isWindow(descriptor)
+    }
+
+    /// Whether it is a pseudoterminal.
+    static func isWindow(_ descriptor: Int32) -> Bool {
         #if os(Linux) && !canImport(Darwin)
         var device: UInt32 = 0
         guard unsafe ioctl(descriptor, getDevice, &device) == 0 else { return false }

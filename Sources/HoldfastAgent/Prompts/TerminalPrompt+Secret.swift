@@ -4,20 +4,13 @@ internal import VaultFormat
 internal import SystemCalls
 
 extension TerminalPrompt {
-    /// Asks for a line that is not shown. The terminal shows what is typed again when this returns.
+    /// Asks for a line that is not shown.
     /// - Returns: Nil where the terminal cannot be used for a question.
     static func enter(
         _ question: Question, _ field: String, on terminal: UInt32, patience: UInt64, _ cancellation: Cancellation
     ) -> PromptEntry? {
         guard var screen = PromptScreen(terminal) else { return nil }
         let descriptor = screen.descriptor
-        var settings = termios()
-        guard unsafe tcgetattr(descriptor, &settings) == 0 else { return nil }
-        let original = settings
-        settings.c_lflag &= ~tcflag_t(ECHO | ECHOE | ECHOK | ECHONL)
-        // What was typed before the question is no answer to it.
-        guard unsafe tcsetattr(descriptor, TCSAFLUSH, &settings) == 0 else { return nil }
-        defer { showTyping(descriptor, as: original) }
         let deadline = MonotonicClock.milliseconds + patience
         let before = question.problem.isEmpty ? "" : "\(question.problem). "
         let text = "holdfast: \(before)\(question.request) \(time(patience))\r\n\(field) "
@@ -34,14 +27,6 @@ extension TerminalPrompt {
     }
 
     private static let late = "nobody answered in time"
-
-    /// Leaves alone what a program has changed meanwhile.
-    private static func showTyping(_ descriptor: Int32, as original: termios) {
-        var settings = termios()
-        guard unsafe tcgetattr(descriptor, &settings) == 0 else { return }
-        settings.c_lflag |= original.c_lflag & tcflag_t(ECHO | ECHOE | ECHOK | ECHONL)
-        unsafe tcsetattr(descriptor, TCSANOW, &settings)
-    }
 
     /// A line without its end; nil when the time is over, the question is withdrawn, the terminal has gone, or the line
     /// is too long. An end of input is an empty line.
