@@ -250,6 +250,24 @@ import Testing
                 """, "\(result.text) \(result.errors)")
     }
 
+    /// libsystemd would look at every byte of what is left out, while nobody else is answered.
+    @Test func `a property that nobody knows is left out, and refused with too many values inside`() throws {
+        let result = try python(
+            """
+            mine, A, Y = open(), dbus.Array, dbus.Dictionary
+            def put(label, unknown):
+                answer = call(D, 'Collection', 'CreateItem', 'a{sv}(oayays)b',
+                    [Y({'x': unknown, S + 'Item.Label': label}, signature='sv'), secret(mine, b'v'), False])
+                return answer if isinstance(answer, str) else answer[0].split('/')[-1]
+            deep = dbus.Struct((O('/'), B(b'x'), dbus.String('y', variant_level=3), True, dbus.Int16(1)), signature='oayvbn')
+            print(put('bytes', B(bytes(4 << 20))), put('flags', A([True] * 70000, signature='b')), put('none', A([], signature='as')),
+                put('deep', A([A([deep, deep], signature='(oayvbn)')], signature='a(oayvbn)')),
+                put('names', Y({'a': Y({'b': B(b'')}, signature='sv')}, signature='sa{sv}')),
+                put('many', A([''] * 65534, signature='s')), put('more', A([''] * 65535, signature='s')))
+            """)
+        #expect(result.text == "bytes flags none deep names many InvalidArgs\n", "\(result.text) \(result.errors)")
+    }
+
     @Test func `a program plants no password for git, and none that a reference reads`() throws {
         let result = try python(
             """

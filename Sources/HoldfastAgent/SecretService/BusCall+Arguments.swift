@@ -56,7 +56,7 @@ extension BusCall {
                 guard enter("v", "a{ss}"), let found = self.attributes() else { return nil }
                 attributes = found
                 leave()
-            default: guard skip("v") else { return nil }
+            default: guard skip() else { return nil }
             }
             leave()
         }

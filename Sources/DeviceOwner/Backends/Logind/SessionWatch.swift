@@ -183,7 +183,7 @@ package final class SessionWatch {
                     }
                 }
                 message.leave()
-            } else if !message.skip("v") {
+            } else if !message.skip() {
                 return
             }
             message.leave()

@@ -100,9 +100,41 @@ internal import CSystemd
 
     func leave() { unsafe _ = systemd.call.message_exit_container(message) }
 
-    /// Leaves one value out.
-    func skip(_ types: String) -> Bool {
-        unsafe types.withCString { unsafe systemd.call.message_skip(message, $0) } >= 0
+    /// Values inside of one that is left out: more than any program has, and done in a few milliseconds.
+    private static let mostSkipped = 65_536
+    /// What an array has that is passed over in one step.
+    private static let numbers = Array("ybnqiuxtd".utf8)
+
+    /// Leaves one value out, of whatever type.
+    /// - Returns: False for one with too many values inside.
+    func skip() -> Bool {
+        var rest = BusMessage.mostSkipped
+        return skip(&rest)
+    }
+
+    /// As libsystemd's own does, but that takes each byte of an array by itself: 1.5 s for a large message, in which
+    /// nobody else on the bus is answered.
+    private func skip(_ rest: inout Int) -> Bool {
+        var (type, contents): (CChar, UnsafePointer<CChar>?) = (0, nil)
+        guard rest > 0, unsafe systemd.call.message_peek_type(message, &type, &contents) > 0 else { return false }
+        rest -= 1
+        guard let contents = unsafe contents else {
+            let types = [type, 0]
+            return unsafe systemd.call.message_skip(message, types) > 0
+        }
+        let element = unsafe UInt8(bitPattern: contents.pointee)
+        if type == CChar(UInt8(ascii: "a")), BusMessage.numbers.contains(element) {
+            var (start, count): (UnsafeRawPointer?, Int) = (nil, 0)
+            return unsafe systemd.call.message_read_array(message, CChar(element), &start, &count) >= 0
+        }
+        guard unsafe systemd.call.message_enter_container(message, type, contents) > 0 else { return false }
+        while true {
+            let isThere = unsafe systemd.call.message_peek_type(message, &type, nil)
+            guard isThere > 0 else {
+                return unsafe isThere == 0 && systemd.call.message_exit_container(message) >= 0
+            }
+            guard skip(&rest) else { return false }
+        }
     }
 
     private func isNext(_ wanted: UInt8) -> Bool {

@@ -105,7 +105,7 @@ extension KeyringBus {
         guard reply.enter(UInt8(ascii: "a"), "{sv}") else { throw .failed("GetAll") }
         while reply.enter(UInt8(ascii: "e"), "sv") {
             guard let name = reply.text("s", atMost: 255) else { throw .failed("GetAll") }
-            guard take(name, reply) || reply.skip("v") else { throw .failed("GetAll") }
+            guard take(name, reply) || reply.skip() else { throw .failed("GetAll") }
             reply.leave()
         }
     }

@@ -151,7 +151,7 @@ package final class ServiceBus {
                 guard message.enter(UInt8(ascii: "v"), "h") else { return nil }
                 descriptor = message.descriptor()
                 message.leave()
-            default: guard message.skip("v") else { return nil }
+            default: guard message.skip() else { return nil }
             }
             message.leave()
         }
@@ -210,8 +210,8 @@ package final class BusCall {
 
     package func leave() { message.leave() }
 
-    /// Leaves one value out.
-    package func skip(_ types: String) -> Bool { message.skip(types) }
+    /// Leaves one value out, of whatever type; false for one with too many values inside.
+    package func skip() -> Bool { message.skip() }
 
     /// A reply without content yet; nil without memory for one.
     package func reply() -> BusReply? { BusReply(to: message, bus) }
