@@ -14,11 +14,14 @@ package final class ServiceBus {
     }
 
     private let bus: SystemBus
+    /// Another connection, for questions to the bus: behind their answers on this one, all that clients have sent would
+    /// be read first.
+    private let connect: () throws(BusFailure) -> SystemBus
     private let name: String
     /// Whether the name is ours.
     package private(set) var isOwner = false
-    /// Something may have come in that ``descriptor`` does not tell of: a call to the bus waits for its answer, and
-    /// libsystemd keeps what comes before that.
+    /// Something may have come in that ``descriptor`` does not tell of: the claim waits for its answer, and libsystemd
+    /// keeps what comes before that.
     package private(set) var hasMore = true
     /// Milliseconds that the bus has to answer. One that does not is taken for gone: nothing is waited for twice.
     private static let patience: UInt64 = 10_000
@@ -28,15 +31,16 @@ package final class ServiceBus {
     /// - Parameter waits: Whether to wait for a name that another process has: it is ours when that gives it up.
     /// - Throws: ``Problem``.
     package convenience init(claiming name: String, waits: Bool = false) throws(Problem) {
-        let bus: SystemBus
-        do throws(BusFailure) { bus = try SystemBus(session: ()) } catch { throw .unavailable(error.number) }
-        try self.init(claiming: name, on: bus, waits: waits)
+        try self.init(claiming: name, waits: waits) { () throws(BusFailure) in try SystemBus(session: ()) }
     }
 
     /// As ``init(claiming:waits:)``, on any bus.
-    init(claiming name: String, on bus: SystemBus, waits: Bool = false) throws(Problem) {
-        (self.name, self.bus) = (name, bus)
+    init(
+        claiming name: String, waits: Bool = false, on connect: @escaping () throws(BusFailure) -> SystemBus
+    ) throws(Problem) {
+        (self.name, self.connect) = (name, connect)
         do throws(BusFailure) {
+            bus = try connect()
             let rule =
                 "type='signal',sender='org.freedesktop.DBus',interface='org.freedesktop.DBus',"
                 + "member='NameOwnerChanged',arg2=''"
@@ -51,8 +55,7 @@ package final class ServiceBus {
 
     /// The process that has the name; nil where nobody has it, or the bus does not tell.
     package func owner() -> Int32? {
-        hasMore = true
-        let owner = try? bus.call(
+        let owner = try? connect().call(
             .bus, "GetConnectionUnixProcessID", [.text(name)], patience: ServiceBus.patience)
         return owner?.number().flatMap { Int32(exactly: $0) }
     }
@@ -106,11 +109,10 @@ package final class ServiceBus {
 
     /// The process of a client; nil when it has left or the bus does not tell.
     package func process(of client: String) -> BusProcess? {
-        hasMore = true
         guard !isSilent else { return nil }
         do throws(BusFailure) {
             return BusProcess(
-                try bus.call(.bus, "GetConnectionCredentials", [.text(client)], patience: ServiceBus.patience))
+                try connect().call(.bus, "GetConnectionCredentials", [.text(client)], patience: ServiceBus.patience))
         } catch {
             isSilent = error.isSilence
             return nil
@@ -130,8 +132,6 @@ package final class ServiceBus {
     package let user: UInt32
     /// 0 where the bus does not tell.
     package let process: Int32
-    /// Has the descriptor, and closes it.
-    private let message: BusMessage
     private let descriptor: Int32?
 
     fileprivate init?(_ message: BusMessage) {
@@ -158,8 +158,11 @@ package final class ServiceBus {
         guard let user else { return nil }
         self.user = user
         self.process = process.flatMap { Int32(exactly: $0) } ?? 0
-        (self.message, self.descriptor) = (message, descriptor)
+        // The message closes its own.
+        self.descriptor = descriptor.map { fcntl($0, F_DUPFD_CLOEXEC, 3) }.flatMap { $0 < 0 ? nil : $0 }
     }
+
+    deinit { if let descriptor { close(descriptor) } }
 
     /// Whether it still runs. A bus before 1.15.8 gives no descriptor to tell by; then its number and its start must
     /// do.
