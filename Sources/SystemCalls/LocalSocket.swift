@@ -97,6 +97,8 @@ package enum LocalSocket {
         case moved(Int)
         /// Nothing can be moved now.
         case wouldBlock
+        /// The kernel has no memory for it now, which `poll` does not wait for; the other side is still there.
+        case noMemory
         /// The other side has gone.
         case ended
     }
@@ -120,6 +122,7 @@ package enum LocalSocket {
         switch errno {
         case EINTR: return .moved(0)
         case EAGAIN: return .wouldBlock
+        case ENOBUFS, ENOMEM: return .noMemory
         default: return .ended
         }
     }

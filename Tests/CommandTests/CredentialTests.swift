@@ -161,6 +161,22 @@ import Testing
         #expect(result.text == "0\ns refused\n8\nTrue 0\n", "\(result.text) \(result.errors)")
     }
 
+    @Test func `a kernel without memory cuts neither a refusal nor a secret`() throws {
+        let sandbox = try AgentSandbox()
+        #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
+        try put("credentials/web.service/db", String(repeating: "x", count: 65_536), in: sandbox)
+        let faults = URL(fileURLWithPath: Program.path).deletingLastPathComponent().path + "/libFaultInjection.so"
+        let result = try run(
+            """
+            preloaded = [os.environ["LD_PRELOAD"]] if "LD_PRELOAD" in os.environ else []
+            os.environ.update(LD_PRELOAD=":".join(preloaded + ["\(faults)"]), HOLDFAST_FAULT_SENDS="1")
+            process = start()
+            print(ask("web.service", "none"), ask("web.service", "db") == "x" * 65536, ask("web.service", "none"))
+            print(end(process))
+            """, in: sandbox)
+        #expect(result.text == "refused True refused\n0\n", "\(result.text) \(result.errors)")
+    }
+
     @Test(.enabled(if: geteuid() == 0, "only root can be another user: the check of the peer is not tested"))
     func `another user gets nothing, whatever the address says`() throws {
         let sandbox = try AgentSandbox(prepared: false)

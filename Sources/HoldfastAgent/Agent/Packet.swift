@@ -45,7 +45,7 @@ final class Packet: @unchecked Sendable {  // handed from one thread to another,
             let outcome = bytes.withBytes { LocalSocket.send(socket, $0.extracting(sent..<bytes.count)) }
             switch outcome {
             case .moved(let count): sent += count
-            case .wouldBlock: return false
+            case .wouldBlock, .noMemory: return false
             case .ended: return nil
             }
         }

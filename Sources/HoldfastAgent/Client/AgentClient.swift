@@ -481,7 +481,7 @@ extension AgentClient {
                 switch outcome {
                 case .moved(let more): count += more
                 case .wouldBlock: throw .silent
-                case .ended: throw .goneAway
+                case .ended, .noMemory: throw .goneAway
                 }
             }
         }

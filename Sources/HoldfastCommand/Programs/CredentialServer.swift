@@ -27,6 +27,8 @@ final class CredentialServer {
     private static let refusal = (1 << 20) + (1 << 16)
     /// Milliseconds that a peer may take to read a part of a secret.
     private static let patience: Int32 = 10_000
+    /// Milliseconds until what the kernel had no memory for is sent again.
+    private static let pause: Int32 = 50
     /// Milliseconds without a client after which it ends, and the vault is locked. systemd starts it again.
     private static let rest: UInt64 = 10_000
 
@@ -37,6 +39,8 @@ final class CredentialServer {
     private var underWay = 0
     private var refused: [Int32: Refused] = [:]
     private var refusals: UInt64 = 0
+    /// Refusals that the kernel had no memory for.
+    private var stalled: Set<Int32> = []
     /// There was no descriptor for a client, and nothing has ended since.
     private var isFull = false
 
@@ -122,11 +126,15 @@ final class CredentialServer {
     private func wait(_ signals: Int32, accepts: Bool, until end: UInt64) -> Set<Int32> {
         var waiting = [signals, finished.descriptor].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         if accepts { waiting.append(pollfd(fd: listener, events: Int16(POLLIN), revents: 0)) }
-        for socket in refused.keys { waiting.append(pollfd(fd: socket, events: Int16(POLLOUT), revents: 0)) }
+        for socket in refused.keys where !stalled.contains(socket) {
+            waiting.append(pollfd(fd: socket, events: Int16(POLLOUT), revents: 0))
+        }
         let now = MonotonicClock.milliseconds
-        let patience = end == .max ? -1 : end > now ? Int32(clamping: end - now) : 0
+        var patience = end == .max ? -1 : end > now ? Int32(clamping: end - now) : 0
+        if !stalled.isEmpty { patience = CredentialServer.pause }
         _ = unsafe poll(&waiting, nfds_t(waiting.count), patience)
-        return Set(waiting.filter { $0.revents != 0 }.map(\.fd))
+        defer { stalled = [] }
+        return stalled.union(waiting.filter { $0.revents != 0 }.map(\.fd))
     }
 
     private var hasRoom: Bool {
@@ -189,13 +197,17 @@ final class CredentialServer {
     }
 
     private static func send(_ value: RawSpan, to socket: Int32) -> Bool {
-        var sent = 0
+        var (sent, pauses) = (0, patience / pause)
         while sent < value.byteCount {
             switch LocalSocket.send(socket, value.extracting(sent..<value.byteCount)) {
             case .moved(let count): sent += count
             case .wouldBlock:
                 var waiting = pollfd(fd: socket, events: Int16(POLLOUT), revents: 0)
                 guard unsafe poll(&waiting, 1, patience) > 0 else { return false }
+            case .noMemory:
+                pauses -= 1
+                guard pauses > 0 else { return false }
+                _ = poll(nil, 0, pause)
             case .ended: return false
             }
         }
@@ -222,11 +234,14 @@ final class CredentialServer {
         while isReady, state.sent < CredentialServer.refusal {
             let start = state.sent % noise.count
             let outcome = noise.withRawSpan { LocalSocket.send(socket, $0.extracting(start..<$0.byteCount)) }
-            guard case .moved(let count) = outcome else {
-                if case .ended = outcome { state.sent = CredentialServer.refusal }
-                break
+            var isStopped = true
+            switch outcome {
+            case .moved(let count): (state.sent, isStopped) = (state.sent + count, false)
+            case .wouldBlock: break
+            case .noMemory: stalled.insert(socket)
+            case .ended: state.sent = CredentialServer.refusal
             }
-            state.sent += count
+            if isStopped { break }
         }
         refused[socket] = state
         if state.sent >= CredentialServer.refusal { end(socket) }
@@ -234,6 +249,7 @@ final class CredentialServer {
 
     private func end(_ socket: Int32) {
         refused[socket] = nil
+        stalled.remove(socket)
         isFull = false
         close(socket)
     }

@@ -14,6 +14,7 @@
 //   HOLDFAST_FAULT_ONCE   set: only that call fails; else all from then on that this error can befall
 //   HOLDFAST_FAULT_SEED   what is lost in a cut
 //   HOLDFAST_FAULT_TRASH  a folder on the same disk where removed files are kept until a cut brings them back
+//   HOLDFAST_FAULT_SENDS  set: two of three calls of send with 4 KiB or more fail with ENOBUFS, whatever else is said
 //   HOLDFAST_FAULT_LOG    a file that gets a line for each call counted: its name and the file's
 //
 // In a cut, every 512-byte block written since the last flush of its file stays or goes by itself; of the names created,
