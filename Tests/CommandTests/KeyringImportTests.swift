@@ -1,4 +1,5 @@
 import Foundation
+import HoldfastCommand
 import Items
 import RealParts
 import TestSupport
@@ -107,5 +108,15 @@ struct KeyringImportTests {
         try refused(2, "leave FILE out", take("file"))
         try refused(2, "only one of", take("--format=csv"))
         try refused(2, "FILE is missing", sandbox.run("import", passcode: Prepared.passcode))
+    }
+
+    @Test(arguments: ["collections", "session", "collection", "item", "secret", "endless", "prompt"])
+    func `a keyring that does not come to an end is left`(_ place: String) throws {
+        try keyring.stop()
+        try keyring.startStuck(place)
+        let error = #expect(throws: CommandError.self) {
+            _ = try KeyringStore.read(at: keyring.bus.address, longest: 2000)
+        }
+        #expect(error?.message.contains("answers too slowly") ?? false, "\(String(describing: error))")
     }
 }

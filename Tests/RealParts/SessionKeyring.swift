@@ -101,6 +101,47 @@ package final class SessionKeyring: Sendable {
         try bus.waitForOwner("org.freedesktop.secrets")
     }
 
+    /// Starts a program in the keyring's place that does not come to an end: silent at a call (`collections`,
+    /// `session`, `collection`, `item`, `secret`), with more items than anybody waits for (`endless`), or with a prompt
+    /// that nobody answers, while it asks the client something all the time (`prompt`).
+    package func startStuck(_ place: String) throws {
+        try bus.start([
+            "/usr/bin/python3", "-c",
+            """
+            import dbus, dbus.lowlevel as low, dbus.mainloop.glib
+            from gi.repository import GLib
+            dbus.mainloop.glib.DBusGMainLoop(set_as_default=True)
+            bus, place, O = dbus.bus.BusConnection('\(bus.address)'), '\(place)', dbus.ObjectPath
+            ROOT = '/org/freedesktop/secrets'
+            silent = {'collections': ('GetAll', ROOT), 'session': ('OpenSession', ROOT), 'collection': ('GetAll', '/c'),
+                'item': ('GetAll', '/i'), 'secret': ('GetSecret', '/i')}.get(place)
+            objects = {ROOT: {'Collections': dbus.Array([O('/c')], 'o')},
+                '/c': {'Label': 'L', 'Locked': place == 'prompt',
+                    'Items': dbus.Array([O('/i')] * (100000 if place == 'endless' else 1), 'o')},
+                '/i': {'Label': 'L', 'Locked': place == 'endless'}}
+            def ask(client):
+                bus.send_message(low.MethodCallMessage(client, '/', 'org.freedesktop.DBus.Peer', 'Ping'))
+                return True
+            def take(_, message):
+                if message.get_type() != low.MESSAGE_TYPE_METHOD_CALL: return low.HANDLER_RESULT_NOT_YET_HANDLED
+                member, path = message.get_member(), message.get_path()
+                if (member, path) == silent: return low.HANDLER_RESULT_HANDLED
+                types, values = {'GetAll': ('a{sv}', [objects.get(path)]), 'ReadAlias': ('o', [O('/c')]),
+                    'OpenSession': ('vo', [dbus.ByteArray(b'\\4' * 128), O('/s')]),
+                    'Unlock': ('aoo', [dbus.Array([], 'o'), O('/p')]), 'Prompt': ('', [])}[member]
+                reply = low.MethodReturnMessage(message)
+                reply.append(*values, signature=types)
+                bus.send_message(reply)
+                if member == 'Prompt': GLib.idle_add(ask, message.get_sender())
+                return low.HANDLER_RESULT_HANDLED
+            bus.add_message_filter(take)
+            bus.request_name('org.freedesktop.secrets')
+            GLib.MainLoop().run()
+            """,
+        ])
+        try bus.waitForOwner("org.freedesktop.secrets")
+    }
+
     /// Whether ``startAnother()`` can be played here.
     package static let canPlayAnother =
         FileManager.default.fileExists(atPath: "/usr/lib/python3/dist-packages/dbus/__init__.py")

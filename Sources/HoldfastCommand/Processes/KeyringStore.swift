@@ -3,28 +3,28 @@ internal import ProgramProtocols
 internal import ProgramAccess
 internal import Holdfast
 internal import HoldfastAgent
-internal import Imports
+package import Imports
 internal import SecretMemory
 internal import SystemCalls
 
 /// The keyrings of the user's session: the program that has them is asked for each item, over an encrypted session of
 /// the Secret Service.
-enum KeyringStore {
+package enum KeyringStore {
     /// Milliseconds that the user has to unlock a keyring.
     private static let patience: UInt64 = 120_000
-    /// Milliseconds for all that a keyring answers together, bytes of all secrets, and collections.
-    private static let longest: UInt64 = 600_000, mostBytes = ImportLimits.expanded, mostCollections = 64
+    /// Bytes of all secrets, and collections.
+    private static let mostBytes = ImportLimits.expanded, mostCollections = 64
     /// What `libsecret` calls the kind of an item, and what the shares of vaults are called.
     private static let schema = "xdg:schema", share = "org.holdfast.Share"
 
-    static func read() throws(CommandError) -> Imported {
-        let keyring = try keyringCall { () throws(KeyringBus.Problem) in try KeyringBus() }
-        // One for all: each answer and each prompt has a limit of its own besides.
+    /// - Parameters:
+    ///   - address: Of the bus; nil for the one that the environment names.
+    ///   - longest: Milliseconds for all that a keyring answers together; each answer and each prompt has a limit of
+    ///     its own besides.
+    package static func read(at address: String? = nil, longest: UInt64 = 600_000) throws(CommandError) -> Imported {
         let deadline = MonotonicClock.milliseconds + longest
-        func requireTime() throws(CommandError) {
-            guard MonotonicClock.milliseconds < deadline else {
-                throw .failure(.keyring, "the keyring answers too slowly; nothing was imported")
-            }
+        let keyring = try keyringCall { () throws(KeyringBus.Problem) in
+            try KeyringBus(at: address.map(BusAddress.init), until: deadline)
         }
         guard ProcessStat(of: keyring.process)?.name != AgentCommand.processName else {
             throw CommandError(
@@ -50,13 +50,11 @@ enum KeyringStore {
         var imported = Imported()
         var bytes = 0
         for collection in paths {
-            try requireTime()
             let found = try open(keyring, collection, &imported)
             guard let found else { continue }
             let group = collection == standard ? [] : [found.label]
             try Progress.show("Reading \(Escaping.name(found.label))") { progress throws(CommandError) in
                 for (done, item) in found.items.enumerated() {
-                    try requireTime()
                     bytes += try read(keyring, item, (path, cipher), group, found.label, into: &imported)
                     guard bytes <= mostBytes else {
                         throw .failure(.tooLarge, "the keyring holds more than can be imported")
@@ -155,6 +153,8 @@ extension CommandError {
             self.init(.failure, code: .keyring, "the session bus cannot be used (error \(number))")
         case .noService:
             self.init(.notFound, code: .keyring, "no keyring runs in this session (gnome-keyring)")
+        case .slow:
+            self.init(.failure, code: .keyring, "the keyring answers too slowly; nothing was imported")
         case .failed(let name):
             self.init(.failure, code: .keyring, "the keyring failed (\(Escaping.name(name))); nothing was imported")
         }

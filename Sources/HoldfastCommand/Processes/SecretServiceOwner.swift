@@ -41,7 +41,7 @@ enum SecretServiceOwner {
 
     /// Nil where no program is.
     private static func connect() throws(CommandError) -> KeyringBus? {
-        do throws(KeyringBus.Problem) { return try KeyringBus() } catch {
+        do throws(KeyringBus.Problem) { return try KeyringBus(until: MonotonicClock.milliseconds + patience) } catch {
             if case .unavailable(let number) = error {
                 throw .failure(.keyring, "the session bus cannot be used (error \(number))")
             }

@@ -190,15 +190,17 @@ struct BusFailure: Error, Hashable {
     }
 
     /// The next unsolicited message; nil if there is none.
+    /// - Parameter deadline: When to stop where libsystemd itself answers one message after the other.
     /// - Throws: ``BusFailure`` when the connection is gone.
-    func next() throws(BusFailure) -> BusMessage? {
-        while true {
+    func next(until deadline: UInt64 = .max) throws(BusFailure) -> BusMessage? {
+        while deadline == .max || MonotonicClock.milliseconds < deadline {
             var message: OpaquePointer?
             let status = unsafe systemd.call.process(bus, &message)
             guard status >= 0 else { throw BusFailure(name: "", number: -status) }
             if let message = unsafe message { return unsafe BusMessage(owning: message, systemd) }
             if status == 0 { return nil }
         }
+        return nil
     }
 }
 
