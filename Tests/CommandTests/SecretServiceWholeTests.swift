@@ -187,6 +187,61 @@ import Testing
                 """, "\(result.text) \(result.errors)")
     }
 
+    @Test func `programs hear of each collection that it is locked and unlocked`() throws {
+        _ = try service.sandbox.sandbox.file((Prepared.passcode + "\n").utf8, "passcode")
+        let result = try service.python(
+            """
+            import subprocess, os
+            from dbus.mainloop.glib import DBusGMainLoop
+            from gi.repository import GLib
+            bus, seen = dbus.bus.BusConnection(dbus.bus.BusConnection.TYPE_SESSION, mainloop=DBusGMainLoop()), []
+            def take(interface, values, _, path):
+                if 'Locked' in values: seen.append((path[len(P):], bool(values['Locked'])))
+            bus.add_signal_receiver(take, 'PropertiesChanged', path_keyword='path')
+            def wait(n):
+                while len(seen) < n: GLib.MainContext.default().iteration(True)
+                print(sorted(seen)); seen.clear()
+            def run(*words, **more): return subprocess.run([os.environ['HOLDFAST'], *words], stdout=subprocess.DEVNULL, **more)
+            GLib.timeout_add_seconds(300, lambda: os._exit(97))
+            mine = open(bus)
+            for name in ('work', 'work', 'home'): create(mine, {'a': name}, b'x', bus=bus, path=P + '/collection/' + name)
+            # One that no program sees.
+            run('put', 'hidden/x', input=b'x')
+            # Once this is answered, what was to be told before has been.
+            call(P + '/collection/work', 'Collection', 'SearchItems', 'a{ss}', [dbus.Dictionary({}, signature='ss')], bus)
+            run('lock'); wait(4)
+            os.system('"$HOLDFAST" unlock --passcode-fd 5 5< passcode > /dev/null'); wait(4)
+            run('lock'); wait(4)
+            """)
+        func all(_ isLocked: String) -> String {
+            "["
+                + ["default", "home", "session", "work"].map { "('/collection/\($0)', \(isLocked))" }
+                .joined(separator: ", ") + "]\n"
+        }
+        #expect(result.text == all("True") + all("False") + all("True"), "\(result.text) \(result.errors)")
+    }
+
+    @Test func `what stands for a search is an item once the vault is open, or none`() throws {
+        _ = try service.sandbox.sandbox.file((Prepared.passcode + "\n").utf8, "passcode")
+        let result = try service.python(
+            """
+            import os
+            create(open(), {'a': 'b'}, b'x', 'label')
+            os.system('"$HOLDFAST" lock > /dev/null')
+            def search(value): return call(P, 'Service', 'SearchItems', 'a{ss}', [dbus.Dictionary({'a': value}, signature='ss')])[1][0]
+            paths = [search('b'), search('none')]
+            os.system('"$HOLDFAST" unlock --passcode-fd 5 5< passcode > /dev/null')
+            mine = open()
+            def label(path): return call(path, 'org.freedesktop.DBus.Properties', 'Get', 'ss', [S + 'Item', 'Label'])
+            print(*[get(path, mine) for path in paths], *[label(path) for path in paths])
+            print(len(call(P, 'Service', 'GetSecrets', 'aoo', [paths, O(mine)])))
+            print(call(P, 'org.freedesktop.DBus.Properties', 'Get', 'ss', [S + 'Service', 'Nothing']))
+            """)
+        #expect(
+            result.text == "b'x' NoSuchObject label NoSuchObject\n1\nUnknownProperty\n",
+            "\(result.text) \(result.errors)")
+    }
+
     @Test func `objects say what they are, and nothing of what is in the vault`() throws {
         let result = try service.run(
             #"""

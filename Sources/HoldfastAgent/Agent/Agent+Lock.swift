@@ -64,6 +64,7 @@ extension Agent {
             if let reason = reason ?? (endsAt == nil ? nil : .ended) { dropKeys(because: reason) }
             isUserAway = false
             finishSecretUnlock()
+            secrets?.survey.isNewsOfUnlock = true
             surveySecrets()
             guard lock.isUnlocked, dropReason == nil else {
                 if let connection { fail(connection, .locked) }
@@ -110,6 +111,7 @@ extension Agent {
         // A vault that opens by itself has no lock that only the user ends.
         ssh?.forget(keepingGuards: unasked != nil)
         endLeases()
+        secrets?.tellSurveyed(isLocked: true)
         secrets?.tellLocked(true)
         for connection in Array(connections.values) {
             let isTakenBack = connection.takeBack(patience: settings.messagePatience)

@@ -100,7 +100,9 @@ extension Agent {
             guard let named = call.objectPath() else { return false }
             guard let session = endpoint.session(named, of: call.sender) else { return refuseSession(call) }
             let several = Set(paths)
-            begin(call, kind, endpoint, session, isMany: several.count > 1) { work in try work.secrets(several) }
+            begin(call, kind, endpoint, session, isMany: several.count > 1) { work in
+                kind == .getSecret ? try work.only(path) : try work.secrets(several)
+            }
         case .createItem:
             guard let place = SecretServiceWork.Place(path) else { return refuseUnknown(call) }
             guard let found = call.properties(SecretServiceCall.getSecret.interface), let secret = call.secret(),

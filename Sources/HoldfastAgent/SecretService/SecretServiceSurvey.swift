@@ -1,3 +1,4 @@
+internal import DeviceOwner
 internal import Items
 internal import ProgramAccess
 internal import ProgramProtocols
@@ -26,6 +27,8 @@ final class SecretServiceSurvey: Sendable {
         /// Paths of which clients heard from their own calls since the last survey began.
         private var told: Set<String> = []
         private var toldBefore: Set<String> = []
+        /// Whether clients are to hear of each collection that it is unlocked, as soon as their names are known.
+        var isNewsOfUnlock = false
 
         /// More than any client does between two surveys; beyond that some changes are told twice.
         private static let mostTold = 1024
@@ -34,7 +37,10 @@ final class SecretServiceSurvey: Sendable {
             if last != nil, told.count < State.mostTold { told.insert(path) }
         }
 
-        mutating func forget() { (last, told, toldBefore) = (nil, [], []) }
+        mutating func forget() { (last, told, toldBefore, isNewsOfUnlock) = (nil, [], [], false) }
+
+        /// The collections that programs can see, but for those that are always there; none before the first survey.
+        var collections: [String] { last?.collections ?? [] }
 
         fileprivate mutating func begin() { (isUnderWay, isWanted, toldBefore, told) = (true, false, told, []) }
 
@@ -63,6 +69,18 @@ final class SecretServiceSurvey: Sendable {
         do throws(SecretMemoryError) { lines = try unsafe SecretBytes(copying: text.span.bytes) } catch {
             throw VaultError(error)
         }
+    }
+
+    /// Signals for each, at most for so many; more have few users.
+    private static let mostCollections = 64
+
+    private var collections: [String] {
+        let found = times.keys.compactMap { path -> String? in
+            guard case .item(let collection, _) = SecretServicePath(parsing: String(path)) else { return nil }
+            return SecretServicePath.collection(collection).text
+        }
+        let others = Set(found).subtracting(SecretServiceWork.standardCollections)
+        return Array(others.sorted().prefix(SecretServiceSurvey.mostCollections))
     }
 
     private var times: [Substring: Substring] {
@@ -95,6 +113,23 @@ final class SecretServiceSurvey: Sendable {
     }
 }
 
+extension SecretServiceEndpoint {
+    /// Says of the collections that the last survey saw that they are locked now, or are not. Once they are locked,
+    /// their names are known no more; once they are not, as soon as they were looked at again.
+    func tellSurveyed(isLocked: Bool) {
+        survey.isNewsOfUnlock = false
+        for path in survey.collections {
+            tellLocked(path, isLocked, sessions.clients)
+            for client in sessions.clients {
+                let signal = bus.signal(
+                    "CollectionChanged", of: "org.freedesktop.Secret.Service", on: SecretServicePath.root, to: client)
+                signal?.path(path)
+                signal?.send()
+            }
+        }
+    }
+}
+
 extension Agent {
     /// Has a thread look whether programs of the bus should hear of something: after whatever may have changed the
     /// vault. Nothing is done where no program has a session.
@@ -121,6 +156,7 @@ extension Agent {
         // What was seen before a lock is not kept.
         if case .surveyed(let survey, let seen) = found, isServingSecrets { (next, changes) = (survey, seen) }
         for change in endpoint.survey.end(next, changes) { endpoint.tell(change.change, change.path, isOwn: false) }
+        if endpoint.survey.isNewsOfUnlock, next != nil { endpoint.tellSurveyed(isLocked: false) }
         if endpoint.survey.isWanted { surveySecrets() }
     }
 }

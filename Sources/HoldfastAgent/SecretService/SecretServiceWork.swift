@@ -135,7 +135,10 @@ struct SecretServiceWork: Sendable {
         return .done
     }
 
-    func secret(_ path: SecretServicePath) throws -> SecretServiceSecret {
+    /// The one of an object.
+    func only(_ path: SecretServicePath) throws -> SecretServiceAnswer { .secrets([(path.text, try secret(path))]) }
+
+    private func secret(_ path: SecretServicePath) throws -> SecretServiceSecret {
         if case .sessionItem(let number) = path { return try memory.secret(number) }
         let (collection, name) = try item(path)
         guard let record = RecordName(collection: collection, name: name) else { throw VaultError.noSuchRecord }
@@ -148,7 +151,7 @@ struct SecretServiceWork: Sendable {
         case .item(let collection, let name): return (collection, name)
         case .found(let question):
             guard case .item(let collection, let name) = try store.search(question, in: nil).first?.path else {
-                throw VaultError.noSuchRecord
+                throw VaultError(.recordNotFound, "nothing has these attributes")
             }
             return (collection, name)
         default: throw VaultError.noSuchRecord
@@ -173,8 +176,8 @@ struct SecretServiceWork: Sendable {
                 }
                 found.append((text, one))
             } catch let error as VaultError {
-                // A search that finds nothing is no error.
-                if isSearch, error.code == .invalidName { continue }
+                // A search that finds nothing is no error of a call for several.
+                if isSearch, error.code == .recordNotFound { continue }
                 guard paths.count > 1, gate.closed == nil,
                     [.recordNotFound, .notAllowed, .invalidName, .damaged].contains(error.code)
                 else {
