@@ -13,6 +13,9 @@ package enum ProgramRequest: RequestArea {
     /// Store a private key as its file has it, which is the end of the message, as an item. A certificate may be behind
     /// it.
     case importSSH(RecordName, key: Range<Int>)
+    /// Take a tag that lets git have logins from all entries, also in the trash. Nothing of them is given away, so
+    /// nobody is asked.
+    case disallow(tag: String)
 
     /// What is done with a server's password.
     package enum CredentialAction: UInt8, Sendable, Hashable {
@@ -25,9 +28,10 @@ package enum ProgramRequest: RequestArea {
     package static let keySizes = 1...16_384
     /// Bytes of git's attributes.
     private static let attributeSizes = 0...61_440
+    private static let tagSizes = 1...64
 
     package enum Kind: UInt8, CaseIterable {
-        case credential = 33, serveSSH = 40, importSSH = 41, serveSecrets = 51, stopSecrets = 61
+        case credential = 33, serveSSH = 40, importSSH = 41, serveSecrets = 51, stopSecrets = 61, disallow = 62
     }
 
     init(_ kind: Kind, _ cursor: inout Cursor, _ body: RawSpan) throws(MessageError) {
@@ -46,6 +50,7 @@ package enum ProgramRequest: RequestArea {
         case .importSSH:
             let path = try RecordName(&cursor, body)
             self = .importSSH(path, key: try cursor.rest(ProgramRequest.keySizes, "key"))
+        case .disallow: self = .disallow(tag: try cursor.text(body, ProgramRequest.tagSizes, "tag"))
         }
     }
 
@@ -61,6 +66,9 @@ package enum ProgramRequest: RequestArea {
         case .importSSH(let path, _):
             path.write(&writer)
             return .importSSH
+        case .disallow(let tag):
+            writer.text(tag, atMost: ProgramRequest.tagSizes.upperBound)
+            return .disallow
         }
     }
 

@@ -124,6 +124,35 @@ extension ItemStore {
         return old.count
     }
 
+    /// Takes a tag from all items that have it, those in the trash too.
+    /// - Returns: How many had it.
+    /// - Throws: What reading all records and writing can throw; then all have it still.
+    package func untag(_ tag: String) throws(VaultError) -> Int {
+        var found: [EntryPath] = []
+        let visitor = Visitor()
+        defer { vault.letGo(of: visitor) }
+        _ = try vault.forEachContent(for: visitor) { info, content throws(VaultError) in
+            // One that is damaged has no tags, and keeps nothing from the others.
+            guard info.isItem, let item = try? Item(parsing: content), item.hasTag(tag) else { return }
+            found.append(EntryPath(collection: info.collection, name: info.name))
+        }
+        guard !found.isEmpty else { return 0 }
+        var count = 0
+        try write { session throws(VaultError) in
+            count = 0
+            for entry in found {
+                do throws(VaultError) {
+                    try session.change(entry) { item throws(VaultError) in try item.removeTag(tag) }
+                    count += 1
+                } catch {
+                    // Another program was faster.
+                    if error.code != .recordNotFound { throw error }
+                }
+            }
+        }
+        return count
+    }
+
     func expired(now: Int64) throws(VaultError) -> [Trashed] { try trashed().filter { $0.expires <= now } }
 
     func remove(_ all: [Trashed], in session: inout WriteSession) throws(VaultError) {
@@ -141,6 +170,8 @@ extension ItemStore {
 extension Item {
     /// What an item in the trash is called: no value can be, and no two have the same.
     package static func trashName(_ id: ItemID) -> String { "\u{0}trash/\(id)" }
+
+    fileprivate borrowing func hasTag(_ tag: String) -> Bool { tags.contains { $0.utf8.elementsEqual(tag.utf8) } }
 
     var trashName: String { Item.trashName(id) }
 

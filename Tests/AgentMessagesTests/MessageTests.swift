@@ -48,7 +48,7 @@ import VaultFormat
         (.records(.copy(RecordName(collection: "c", name: "n")!, to: path)), 0),
         (.records(.find("", collection: nil)), 0),
         (.programs(.credential(.store, collection: "git", attributes: 6..<11)), 5), (.programs(.serveSSH), 0),
-        (.programs(.serveSecrets), 0), (.programs(.stopSecrets), 0),
+        (.programs(.serveSecrets), 0), (.programs(.stopSecrets), 0), (.programs(.disallow(tag: "git:\u{e9}")), 0),
         (.programs(.importSSH(RecordName(collection: "c", name: "n")!, key: 6..<8)), 2),
         (.records(.value(path, label: nil, isCode: false)), 0),
         (.records(.value(path, label: "user name", isCode: true)), 0),

@@ -39,4 +39,14 @@ import VaultStorage
             #expect(errorCode { _ = try agent.client().identity(IdentityCall(action)) } == .agentProtocol)
         }
     }
+
+    /// Nobody is asked for it, so it must not be what makes the agent ask.
+    @Test func `no tag but one that lets git have a login is taken from all entries`() throws {
+        let agent = try TestAgent(Scratch())
+        try agent.unlock()
+        for tag in ["ask-each-time", "no-forwarding", "work", "git:", "git:a/b", "GIT:h.example"] {
+            #expect(errorCode { _ = try agent.client().disallow(tag: tag) } == .invalidItem, "\(tag)")
+        }
+        #expect(try agent.client().disallow(tag: "git:h.example") == 0)
+    }
 }

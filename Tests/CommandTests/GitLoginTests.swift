@@ -101,6 +101,41 @@ import VaultFormat
         #expect(nothing.code == 6 && nothing.errors.contains("no login is allowed for"), "\(nothing.errors)")
     }
 
+    @Test func `an entry that asks is disallowed without a question, in the trash and elsewhere`() throws {
+        // Nobody can be asked here: whatever needed a question would fail.
+        func local(_ words: String...) throws {
+            let result = try sandbox.run(
+                raw: (words + ["--no-agent"]).map { Array($0.utf8) }, passcode: Prepared.passcode)
+            #expect(result.code == 0, "\(result.errors)")
+        }
+        try local("tag", "add", "Internet/Ends 1", "ask-each-time")
+        for name in ["Guarded", "Ends 1", "GitHub", "Ends 4000000000"] {
+            try local("tag", "add", "Internet/\(name)", "git:github.com")
+        }
+        for name in ["Guarded", "GitHub"] { try local("rm", "Internet/\(name)") }
+        // What asks is listed with the name that a search knows.
+        #expect(try names("list") == ["github.com\tInternet/Ends 1\tada"])
+        let result = try sandbox.run("git-credential", "disallow", "github.com")
+        #expect(result.code == 0 && result.errors.isEmpty, "\(result.errors)")
+        for name in ["Guarded", "GitHub"] { try local("trash", "restore", "Internet/\(name)") }
+        #expect(try sandbox.run("find", "#git:github.com").text.isEmpty)
+        #expect(try sandbox.run("find", "#ask-each-time").text.split(separator: "\n").count == 2)
+        #expect(try sandbox.run("git-credential", "disallow", "github.com").code == 6)
+    }
+
+    @Test func `of several logins for a host those that cannot be asked for are left and named`() throws {
+        try sandbox.sandbox.withItems { items in
+            var item = try Item(.login)
+            try item.add(.secret, "password", secret("p"))
+            try item.add(.url, "website", secret("https://github.com"))
+            try item.addTag("ask-each-time")
+            try items.add(item, as: "AAA", in: "Internet")
+        }
+        let result = try sandbox.run("git-credential", "allow", "github.com")
+        #expect(result.code == 0 && result.text == "github.com\tInternet/GitHub\tada\n", "\(result.errors)")
+        #expect(result.errors.contains("Internet/AAA asks first"))
+    }
+
     @Test func `an allowed login whose password is over is not given`() throws {
         for (end, answer) in [("1", ""), ("4000000000", "username=ada\npassword=p\npassword_expiry_utc=4000000000\n")] {
             #expect(try names("allow", "ends\(end).example").count == 1)

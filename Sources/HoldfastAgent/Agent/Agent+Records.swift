@@ -84,6 +84,12 @@ extension Agent {
         case .stopSecrets:
             endSecrets()
             send(.done, to: connection)
+        case .disallow(let tag):
+            // No other tag: one that guards would be gone without a question.
+            guard AllowedLogin.server(of: tag) != nil else {
+                return fail(connection, VaultError(.invalidItem, "this tag lets git have no login"))
+            }
+            begin(connection) { [items] _ in ([try Packet(.finished(UInt64(try items.untag(tag))))], .rest) }
         case .importSSH(let path, let key):
             begin(connection) { [items] _ in
                 let line = try body.bytes.withBytes { bytes in

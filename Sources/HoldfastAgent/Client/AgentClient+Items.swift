@@ -112,4 +112,13 @@ extension AgentClient {
             }
         }
     }
+
+    /// Takes a tag that lets git have logins from all entries.
+    /// - Returns: How many had it.
+    /// - Throws: As `ItemStore.untag`; `invalidItem` for any other tag.
+    package borrowing func disallow(tag: String) throws(VaultError) -> Int {
+        try send(.programs(.disallow(tag: tag)))
+        guard case .finished(let count) = try receiveReply() else { throw .unexpected }
+        return Int(clamping: count)
+    }
 }

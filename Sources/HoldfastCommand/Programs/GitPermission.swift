@@ -57,18 +57,27 @@ struct GitPermission {
 
     private func allow() throws(CommandError) {
         guard let server, let tag = AllowedLogin.tag(for: server) else { return }
-        var count = 0
-        for path in try found(server.host) {
-            let found = FoundItem(record: NamedRecord(path), item: try access.item(path))
+        var (count, refusal) = (0, CommandError?.none)
+        for (path, user) in try found(server.host) {
+            let found: FoundItem
+            do throws(CommandError) { found = FoundItem(record: NamedRecord(path), item: try access.item(path)) } catch
+            {
+                // One that asks, and is not given: the others are still allowed.
+                guard error.code == .notAllowed else { throw error }
+                Output.note("\(path.entry.text) asks first, and was left as it is: \(error.what)")
+                refusal = error
+                continue
+            }
             guard AllowedLogin.isPossible(found.item, for: server) else { continue }
             try access.change(found) { item throws(CommandError) in
                 guard AllowedLogin.isPossible(item, for: server) else { return }
                 try vaultCall { try item.addTag(tag) }
             }
             count += 1
-            try tell(server, found.item, path)
+            try tell(server, user, path)
         }
         guard count > 0 else {
+            if let refusal { throw refusal }
             throw CommandError(
                 .notFound, code: .recordNotFound, "no login has an address on \(server.name)",
                 advice: "holdfast find \(ShellWord.quoted(server.host)) shows what has its name")
@@ -77,20 +86,11 @@ struct GitPermission {
 
     private func disallow() throws(CommandError) {
         guard let server, let tag = AllowedLogin.tag(for: server) else { return }
-        var count = 0
         // What is in the trash would come back with it, and what is in git's collection leave that with it.
-        let trashed = try access.trash().compactMap(\.stored)
-        for path in try found("#" + tag, everywhere: true) + trashed {
-            let found: FoundItem
-            do throws(CommandError) { found = FoundItem(record: NamedRecord(path), item: try access.item(path)) } catch
-            {
-                // Another program has removed it for good, or put it back.
-                guard error.code != .recordNotFound else { continue }
-                throw error
-            }
-            guard found.item.tags.contains(where: { $0.utf8.elementsEqual(tag.utf8) }) else { continue }
-            try access.change(found) { item throws(CommandError) in try vaultCall { try item.removeTag(tag) } }
-            count += 1
+        let count = try access.run(changes: true) { agent throws(VaultError) in
+            try agent.disallow(tag: tag)
+        } own: { (items, _) throws(VaultError) in
+            try items.untag(tag)
         }
         guard count > 0 else {
             throw CommandError(
@@ -102,38 +102,36 @@ struct GitPermission {
     private func list() throws(CommandError) {
         for tag in try access.tags() {
             guard let server = AllowedLogin.server(of: tag) else { continue }
-            for path in try found("#" + tag) {
-                let item = try access.item(path)
-                if AllowedLogin.isAllowed(item, for: server) { try tell(server, item, path) }
+            for (path, user) in try found("#" + tag) {
+                do throws(CommandError) {
+                    let item = try access.item(path)
+                    if AllowedLogin.isAllowed(item, for: server) { try tell(server, user, path) }
+                } catch {
+                    // One that asks has the tag for all that.
+                    guard error.code == .notAllowed else { throw error }
+                    try tell(server, user, path)
+                }
             }
         }
     }
 
-    /// Entries that a search finds.
-    /// - Parameter everywhere: In git's own collection too.
-    private func found(_ query: String, everywhere: Bool = false) throws(CommandError) -> [RecordName] {
-        let all = try access.run { agent throws(VaultError) in
-            try agent.find(query, in: nil).map(\.path)
+    /// Entries outside of git's own collection that a search finds, and whom each is for.
+    private func found(_ query: String) throws(CommandError) -> [(path: RecordName, user: String)] {
+        let all: [(path: RecordName, user: String)] = try access.run { agent throws(VaultError) in
+            try agent.find(query, in: nil).map { ($0.path, $0.user) }
         } own: { (items, _) throws(VaultError) in
-            try items.search(ItemQuery(query)).compactMap {
-                RecordName(collection: $0.collection, name: $0.name)
+            try items.search(ItemQuery(query)).compactMap { match in
+                RecordName(collection: match.collection, name: match.name).map { ($0, match.user) }
             }
         }
         return all.filter {
-            !$0.entry.isReserved && (everywhere || !$0.collection.utf8.elementsEqual(collection.utf8))
+            !$0.path.entry.isReserved && !$0.path.collection.utf8.elementsEqual(collection.utf8)
         }
     }
 
     /// The host, the entry, and the user that it is for.
-    private func tell(
-        _ server: CredentialAddress, _ item: borrowing Item, _ path: RecordName
-    ) throws(CommandError) {
-        let user = item.field("username").map { field in
-            item.withValue(of: field) { value in
-                unsafe value.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
-            }
-        }
+    private func tell(_ server: CredentialAddress, _ user: String, _ path: RecordName) throws(CommandError) {
         let host = String(AllowedLogin.tag(for: server)?.dropFirst(AllowedLogin.mark.count) ?? "")
-        try Output.write([host, path.entry.text, Escaping.name(user ?? "")].joined(separator: "\t") + "\n")
+        try Output.write([host, path.entry.text, Escaping.name(user)].joined(separator: "\t") + "\n")
     }
 }
