@@ -56,7 +56,7 @@ public struct Item: ~Copyable, Sendable {
         }
     }
 
-    private static func newID() throws(VaultError) -> ItemID {
+    static func newID() throws(VaultError) -> ItemID {
         do throws(CryptographyError) {
             guard let id = ItemID(try SecureRandom.bytes(ItemID.size)) else { throw CryptographyError.invalidSize }
             return id
@@ -160,8 +160,6 @@ extension Item {
     /// The tag of what programs store over the session bus, through the Secret Service. Only the Secret Service sets
     /// it; the user may.
     package static let secretServiceTag = "secret-service"
-    /// The field that says where such an item's secret is, if that is larger than an item can be.
-    package static let largeSecretLabel = "large secret"
 
     /// Whether a program stored it over the session bus. Any program there chooses names and values, so no other
     /// program access takes such an item for what the user meant by its name; the user says that it is by taking the

@@ -73,7 +73,7 @@ extension WriteSession {
             try self.admit(entry.name, entry.collection) { item throws(VaultError) in try admit(item, entry) }
             try copy(entry, to: target)
         case (.discard(_, let lifetime), _): try trash(entry.name, entry.collection, lifetime, now: now)
-        case (.remove, _): try delete(entry.name, in: entry.collection)
+        case (.remove, _): try remove(entry.name, entry.collection)
         case (.move, nil), (.copy, nil), (.adopt, nil): break
         }
     }

@@ -46,7 +46,7 @@ extension ItemStore {
             do throws(VaultError) { try session.trash(name, collection, lifetime, now: now) } catch {
                 guard error.code == .unconfirmed else { throw error }
                 isInTrash = false
-                try session.delete(name, in: collection)
+                try session.remove(name, collection)
             }
         }
         return isInTrash
@@ -158,7 +158,7 @@ extension ItemStore {
     func remove(_ all: [Trashed], in session: inout WriteSession) throws(VaultError) {
         for trashed in all {
             do throws(VaultError) {
-                try session.delete(Item.trashName(trashed.id), in: trashed.collection)
+                try session.remove(Item.trashName(trashed.id), trashed.collection)
             } catch {
                 // Another program was faster.
                 if error.code != .recordNotFound { throw error }

@@ -56,13 +56,7 @@ public final class ItemStore: Sendable {
     /// As ``add(_:as:in:)``, beside no other entry that can be read as it (``EntryPath/twins``).
     /// - Throws: `recordExists` there too.
     package func add(_ item: borrowing Item, asNew path: EntryPath) throws(VaultError) {
-        try ItemStore.check(path.name)
-        try write { session throws(VaultError) in
-            try session.requireFree(beside: path)
-            try item.withBytes { bytes throws(VaultError) in
-                try session.put(item: bytes, for: path.name, in: path.collection, replacing: false)
-            }
-        }
+        try write { session throws(VaultError) in try session.add(item, asNew: path) }
     }
 
     /// Stores a changed item in place of the one that it was read from.
@@ -184,6 +178,15 @@ extension WriteSession {
         try requireFree(place.twins.filter { $0 != leaving }.compactMap(\.record))
     }
 
+    /// As ``ItemStore/add(_:asNew:)``, as part of the transaction.
+    package mutating func add(_ item: borrowing Item, asNew path: EntryPath) throws(VaultError) {
+        try ItemStore.check(path.name)
+        try requireFree(beside: path)
+        try item.withBytes { bytes throws(VaultError) in
+            try put(item: bytes, for: path.name, in: path.collection, replacing: false)
+        }
+    }
+
     /// Changes an item as part of the transaction. A plain value becomes an item, which has earlier values.
     /// - Throws: `recordNotFound`, `tooLarge`, what `change` throws.
     package mutating func change(
@@ -205,7 +208,7 @@ extension WriteSession {
             guard isItem else { return try put(content, for: target.name, in: target.collection) }
             let original = try Item(parsing: content)
             // The copy would lead to the original's secret, which goes with the original.
-            guard !original.isOfSecretService || original.field(Item.largeSecretLabel) == nil else {
+            guard !original.isOfSecretService || original.field(LargeSecret.label) == nil else {
                 throw VaultError(
                     .tooLarge, "a program's secret of more than 768 KiB is not copied with its entry; it can be moved")
             }

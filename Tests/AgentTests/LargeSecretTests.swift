@@ -1,3 +1,4 @@
+import Foundation
 import Items
 import ProgramAccess
 import ProgramProtocols
@@ -40,10 +41,14 @@ import VaultStorage
 
     private let old = [UInt8](repeating: 1, count: 1 << 20)
     private let new = [UInt8](repeating: 2, count: 3 << 20)
-    /// What an item cannot hold: it fails after the value was written, as an end of the process would.
+    /// What an item cannot hold.
     private let tooLong = String(repeating: "x", count: 2 << 20)
 
-    @Test func `a change that ends before the item is written leaves the old secret`() throws {
+    private var files: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: scratch.home + "/files") }
+    }
+
+    @Test func `a change that fails leaves the old secret`() throws {
         try create("a", old)
         let before = try values
         #expect(throws: VaultError.self) { try set("a", new, type: tooLong) }
@@ -51,25 +56,40 @@ import VaultStorage
         try set("a", new)
         #expect(try get("a") == new && values.count == 1 && values != before)
         try set("a", [3])
-        #expect(try get("a") == [3] && values.isEmpty)
-    }
-
-    @Test func `a value that nothing leads to goes with its item, and others' stay`() throws {
-        try create("a", old)
-        try create("b", old)
-        let id = try ItemStore(vault).item("a", in: "work").id
-        // What is left where the process is ended between the two writes.
-        let orphan = "\(id)-" + String(repeating: "0", count: 32)
-        try old.lend { try vault.put(bytes: $0, for: orphan, in: "secret-service") }
-        try set("a", new)
-        #expect(try get("a") == new && values.count == 3)
-        try store.delete("a", in: "work")
-        #expect(try values.count == 1 && get("b") == old)
+        #expect(try get("a") == [3] && values.isEmpty && files.isEmpty)
     }
 
     @Test func `an item that could not be stored leaves no value`() throws {
+        // A label that no name can be, and names that are all taken: both fail when the file is written.
         #expect(throws: VaultError.self) { try create(String(repeating: "x", count: 100_000), old) }
-        #expect(try values.isEmpty)
+        try vault.write { session in
+            let one: [UInt8] = [1]
+            for number in 1...1000 {
+                try one.lend { try session.put($0, for: number == 1 ? "a" : "a (\(number))", in: "work") }
+            }
+        }
+        #expect(errorCode { try create("a", old) } == .recordExists)
+        #expect(try values.isEmpty && files.isEmpty)
+    }
+
+    @Test func `a secret is in the vault for as long as its item`() throws {
+        for name in ["a", "b", "c", "d", "work/e"] { try create(name, old) }
+        let items = ItemStore(vault)
+        try store.delete("a", in: "work")
+        #expect(try values.count == 5)
+        try items.restore(#require(items.trashed().first))
+        #expect(try get("a") == old)
+        try store.delete("a", in: "work")
+        try items.emptyTrash()
+        #expect(try values.count == 4)
+        try items.trash("b", in: "work", for: .zero)
+        try items.removeExpired()
+        #expect(try values.count == 3 && get("c") == old)
+        try items.remove(EntryPath(collection: "work", name: "c"))
+        #expect(try values.count == 2 && get("d") == old)
+        let action = FolderAction.remove(try #require(EntryFolder(parsing: "work/")))
+        _ = try items.change(action, seen: FolderPlan(action, vault.records()).digest)
+        #expect(try values.isEmpty && files.isEmpty)
     }
 
     @Test func `no item leads to another's value, and none is empty instead`() throws {

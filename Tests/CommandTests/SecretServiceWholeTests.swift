@@ -136,10 +136,10 @@ import Testing
                 ['Large', 'Second', 'secret-service', 'secret-service']
                 True
                 LimitsExceeded
-                2 True
-                True 2
+                3 True
+                True 3
                 True
-                ['Large', 'secret-service'] b'now small'
+                ['Large', 'secret-service', 'secret-service'] b'now small'
                 Failed
 
                 """, "\(result.text) \(result.errors)")

@@ -22,8 +22,8 @@ extension Agent {
         case .list(let collection):
             begin(connection) { vault in ([], .list(try Work.entries(vault, in: collection))) }
         case .remove(let path):
-            begin(connection) { vault in
-                try vault.delete(path.name, in: path.collection)
+            begin(connection) { [items] _ in
+                try items.remove(path.entry)
                 return ([try Packet(.done)], .rest)
             }
         case .move(let path, let target):

@@ -73,8 +73,8 @@ extension ItemAccess {
     fileprivate func remove(_ path: RecordName) throws(CommandError) {
         try run(changes: true) { agent throws(VaultError) in
             try agent.remove(path)
-        } own: { (_, vault) throws(VaultError) in
-            try vault.delete(path.name, in: path.collection)
+        } own: { (items, _) throws(VaultError) in
+            try items.remove(path.entry)
         }
     }
 }

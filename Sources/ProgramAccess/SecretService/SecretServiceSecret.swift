@@ -1,4 +1,3 @@
-internal import Cryptography
 internal import Items
 package import SecretMemory
 internal import Synchronization
@@ -56,52 +55,26 @@ private final class SecretServiceRoom: Sendable {
     deinit { SecretServiceRoom.taken.subtract(size, ordering: .relaxed) }
 }
 
-/// Where a secret is that is larger than an item can be: its name begins with the item's id, so no item leads to
-/// another's.
-struct LargeSecret: Hashable {
-    let id: ItemID
-    let size: Int
-    /// Random: each is written beside the earlier one.
-    private let part: String
-
-    var name: String { "\(id)-\(part)" }
-    /// As the item's field has it.
-    var text: String { "\(size) bytes in \(SecretServiceStore.folder)/\(name)" }
-
-    init(of id: ItemID, size: Int) throws(VaultError) {
-        (self.id, self.size) = (id, size)
-        do throws(CryptographyError) {
-            guard let random = try ItemID(SecureRandom.bytes(ItemID.size)) else { throw .invalidSize }
-            part = "\(random)"
-        } catch { throw VaultError(any: error) }
-    }
-
-    /// - Returns: Nil for anything but what ``text`` is for this item.
-    init?(parsing bytes: [UInt8], of id: ItemID) {
-        let text = String(decoding: bytes, as: UTF8.self)
-        guard let size = text.split(separator: " ").first.flatMap({ Int($0) }),
-            (0...SecretServiceStore.longest).contains(size),
-            let part = text.split(separator: "-").last, part.utf8.count == 2 * ItemID.size
-        else { return nil }
-        (self.id, self.size, self.part) = (id, size, String(part))
-        guard self.text.utf8.elementsEqual(bytes) else { return nil }
-    }
-}
-
 /// Secrets that are larger than an item can be.
 extension SecretServiceStore {
-    private static let piece = 65_536
-
-    /// Stores one, beside the item's earlier one.
-    func keep(_ secret: RawSpan, of id: ItemID) throws(VaultError) -> LargeSecret {
-        guard secret.byteCount <= SecretServiceStore.longest else { throw .tooLargeSecret }
-        let large = try LargeSecret(of: id, size: secret.byteCount)
-        let writer = try items.vault.writer(for: large.name, in: SecretServiceStore.folder, replacing: false)
-        for start in stride(from: 0, to: secret.byteCount, by: SecretServiceStore.piece) {
-            try writer.append(secret.extracting(start..<min(start + SecretServiceStore.piece, secret.byteCount)))
+    /// A transaction that stores a secret as a value of its own, and what leads to it; or, where there is none, only
+    /// what it does else. Whoever is ended before it is done leaves nothing that anybody finds.
+    /// - Throws: What writing and the body throw.
+    func write(
+        _ secret: RawSpan, as large: LargeSecret?, _ body: (inout WriteSession) throws(VaultError) -> Void
+    ) throws(VaultError) {
+        guard let large else { return try items.write(body) }
+        let file = try items.vault.prepareFile(secret)
+        do throws(VaultError) {
+            try items.write { session throws(VaultError) in
+                try session.put(file, for: large.name, in: LargeSecret.folder)
+                try body(&session)
+            }
+        } catch {
+            // After a disk error the record may exist.
+            if error.code != .inputOutput { items.vault.discard([file]) }
+            throw error
         }
-        _ = try writer.finish()
-        return large
     }
 
     /// - Throws: `damaged` where another one is there by now; what reading throws.
@@ -110,7 +83,7 @@ extension SecretServiceStore {
         return try SecretServiceSecret(size: size, contentType: contentType) { () throws(VaultError) in
             do {
                 var value = try SecretBytes(zeroed: size, lifetime: .longLived)
-                let reader = try items.vault.reader(for: large.name, in: SecretServiceStore.folder)
+                let reader = try items.vault.reader(for: large.name, in: LargeSecret.folder)
                 var (filled, isWhole) = (0, false)
                 while !isWhole {
                     isWhole = try reader.next { piece, isLast in
@@ -125,29 +98,9 @@ extension SecretServiceStore {
             } catch { throw VaultError(any: error) }
         }
     }
-
-    /// Removes one for good.
-    func forget(_ large: LargeSecret) throws(VaultError) { try forget(large.name) }
-
-    /// Removes all that were an item's, for good: also what was left by who was ended in a change.
-    func forget(allOf id: ItemID) throws(VaultError) {
-        let beginning = "\(id)-".utf8
-        for record in try items.vault.records(in: SecretServiceStore.folder)
-        where record.name.utf8.starts(with: beginning) {
-            try forget(record.name)
-        }
-    }
-
-    private func forget(_ name: String) throws(VaultError) {
-        do throws(VaultError) { try items.vault.delete(name, in: SecretServiceStore.folder) } catch {
-            guard error.code == .recordNotFound else { throw error }
-        }
-    }
 }
 
 extension VaultError {
     package static let tooLargeSecret = VaultError(
         .tooLarge, "a secret has at most \(SecretServiceStore.longest) bytes")
-    static let anotherSecret = VaultError(
-        .damaged, "a large secret is not where its entry says; it may be a copy, or have been changed meanwhile")
 }

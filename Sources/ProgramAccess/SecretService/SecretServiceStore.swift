@@ -15,13 +15,10 @@ package struct SecretServiceStore: Sendable {
     private static let labelLabel = "label"
     private static let secretLabel = "password"
     /// Bytes of a secret and of its content type, at most.
-    package static let longest = 4 << 20, longestType = 255
+    package static let longest = LargeSecret.longest, longestType = 255
     /// Bytes of a secret that is in the item itself, beside its attributes and earlier values; a larger one is a value
-    /// of its own in this folder, under the item's id, which no other program can choose, and a random part.
+    /// of its own (``LargeSecret``).
     package static let longestInItem = 3 << 18
-    package static let folder = "secret-service"
-    /// The field that says so.
-    private static let placeLabel = Item.largeSecretLabel
     /// Items that one answer names, at most.
     package static let most = 1024
 
@@ -98,7 +95,7 @@ package struct SecretServiceStore: Sendable {
         let item = try items.item(name, in: collection)
         let entry = try SecretServiceStore.entry(of: item, name, collection)
         try check(item)
-        if let large = try SecretServiceStore.large(of: item) { return try read(large, entry.contentType) }
+        if let large = try item.largeSecret() { return try read(large, entry.contentType) }
         guard let field = item.field(SecretServiceStore.secretLabel) else { throw .notShown }
         return try item.withValue(of: field) { value throws(VaultError) in
             try SecretServiceSecret(copying: value, contentType: entry.contentType)
@@ -126,37 +123,33 @@ package struct SecretServiceStore: Sendable {
         let plain = String(decoding: label.utf8.map { $0 == UInt8(ascii: "/") ? UInt8(ascii: "-") : $0 }, as: UTF8.self)
         // No entry of the user's gets another name by it.
         guard !EntryPath(collection: collection, name: plain).isReserved,
-            !collection.utf8.elementsEqual(SecretServiceStore.folder.utf8)
+            !collection.utf8.elementsEqual(LargeSecret.folder.utf8)
         else { throw VaultError(.reservedCollection, "this collection is Holdfast's own") }
         let names = try items.names()
         let isLarge = secret.byteCount > SecretServiceStore.longestInItem
         var made = try SecretServiceStore.item(draft, isLarge ? secret.extracting(0..<0) : secret)
-        var large: LargeSecret?
-        if isLarge {
-            let kept = try keep(secret, of: made.id)
-            try made.put(SecretServiceStore.placeLabel, Array(kept.text.utf8))
-            large = kept
-        }
-        for number in 1...1000 {
-            let name = number == 1 ? plain : "\(plain) (\(number))"
-            var item = try made.duplicate()
-            if !name.utf8.elementsEqual(label.utf8), !draft.label.isEmpty {
-                try item.put(SecretServiceStore.labelLabel, Array(label.utf8))
-            }
-            let entry = EntryPath(collection: collection, name: name)
-            guard names.taking(entry) == nil else { continue }
-            do throws(VaultError) {
-                try items.add(item, asNew: entry)
-                return (name, true)
-            } catch {
-                guard error.code == .recordExists else {
-                    if let large { try? abandon(large, entry) }
-                    throw error
+        let large = isLarge ? try LargeSecret(of: made.id, size: secret.byteCount) : nil
+        if let large { try made.put(LargeSecret.label, Array(large.text.utf8)) }
+        var stored: String?
+        try write(secret, as: large) { session throws(VaultError) in
+            for number in 1...1000 where stored == nil {
+                let name = number == 1 ? plain : "\(plain) (\(number))"
+                let entry = EntryPath(collection: collection, name: name)
+                guard names.taking(entry) == nil else { continue }
+                var item = try made.duplicate()
+                if !name.utf8.elementsEqual(label.utf8), !draft.label.isEmpty {
+                    try item.put(SecretServiceStore.labelLabel, Array(label.utf8))
+                }
+                do throws(VaultError) {
+                    try session.add(item, asNew: entry)
+                    stored = name
+                } catch {
+                    guard error.code == .recordExists else { throw error }
                 }
             }
+            guard stored != nil else { throw VaultError(.recordExists, "too many items have this name") }
         }
-        if let large { try forget(large) }
-        throw VaultError(.recordExists, "too many items have this name")
+        return (stored ?? plain, true)
     }
 
     /// An item as programs store it.
@@ -173,51 +166,37 @@ package struct SecretServiceStore: Sendable {
         return item
     }
 
-    /// Changes the secret of an item, and perhaps its label. A large one is stored first, then the item leads to it,
-    /// then its earlier one is removed: whoever is ended in between leaves the old or the new one, and perhaps a value
-    /// that nothing leads to, which ``delete(_:in:)`` removes.
+    /// Changes the secret of an item, and perhaps its label.
     /// - Throws: As ``entry(_:in:)``, and what storing throws.
     package func set(
         _ name: String, in collection: String, _ secret: RawSpan, contentType: String, label: String? = nil
     ) throws(VaultError) {
-        let isLarge = secret.byteCount > SecretServiceStore.longestInItem
-        var (new, old): (LargeSecret?, LargeSecret?)
-        if isLarge {
+        var new: LargeSecret?
+        if secret.byteCount > SecretServiceStore.longestInItem {
             let item = try items.item(name, in: collection)
             _ = try SecretServiceStore.entry(of: item, name, collection)
-            new = try keep(secret, of: item.id)
+            new = try LargeSecret(of: item.id, size: secret.byteCount)
         }
-        do throws(VaultError) {
-            try change(name, in: collection) { item throws(VaultError) in
-                guard let field = item.field(SecretServiceStore.secretLabel) else { throw .notShown }
-                // Another item may have got the name meanwhile.
-                if let new, new.id != item.id { throw .notShown }
-                old = try? SecretServiceStore.large(of: item)
-                let empty = secret.extracting(0..<0)
-                try item.set(field, bytes: isLarge ? empty : secret, now: WallClock.milliseconds)
+        try write(secret, as: new) { session throws(VaultError) in
+            var old: LargeSecret?
+            try session.change(EntryPath(collection: collection, name: name)) { item throws(VaultError) in
+                guard SecretServiceStore.attributes(of: item) != nil,
+                    let field = item.field(SecretServiceStore.secretLabel),
+                    // Another item may have got the name meanwhile.
+                    new?.belongs(to: item) != false
+                else { throw .notShown }
+                old = try? item.largeSecret()
+                try item.set(field, bytes: new == nil ? secret : secret.extracting(0..<0), now: WallClock.milliseconds)
                 if let new {
-                    try item.put(SecretServiceStore.placeLabel, Array(new.text.utf8))
-                } else if let place = item.field(SecretServiceStore.placeLabel) {
+                    try item.put(LargeSecret.label, Array(new.text.utf8))
+                } else if let place = item.field(LargeSecret.label) {
                     try item.remove(place)
                 }
                 try item.put(SecretServiceStore.typeLabel, Array(contentType.utf8))
                 if let label { try item.put(SecretServiceStore.labelLabel, Array(label.utf8)) }
             }
-        } catch {
-            if let new { try? abandon(new, EntryPath(collection: collection, name: name)) }
-            throw error
+            if let old { try session.forget(old) }
         }
-        if let old { try forget(old) }
-    }
-
-    /// Removes a value to which an entry was to lead, unless it does: an error may come after the write.
-    private func abandon(_ large: LargeSecret, _ entry: EntryPath) throws(VaultError) {
-        do throws(VaultError) {
-            guard try SecretServiceStore.large(of: items.item(entry)) != large else { return }
-        } catch {
-            guard error.code == .recordNotFound || error.code == .invalidName else { throw error }
-        }
-        try forget(large)
     }
 
     /// Changes what a program calls an item. The item's name, and with it its path, stays.
@@ -249,25 +228,11 @@ package struct SecretServiceStore: Sendable {
         } catch { throw VaultError(any: error) }
     }
 
-    /// Moves an item to the trash; a large secret is gone for good.
+    /// Moves an item to the trash. A large secret stays for as long as its item does.
     /// - Throws: As ``entry(_:in:)``, and what the trash throws.
     package func delete(_ name: String, in collection: String) throws(VaultError) {
-        let item = try items.item(name, in: collection)
-        _ = try SecretServiceStore.entry(of: item, name, collection)
+        _ = try entry(name, in: collection)
         try items.trash(name, in: collection)
-        guard item.field(SecretServiceStore.placeLabel) != nil else { return }
-        if let large = try? SecretServiceStore.large(of: item) { try forget(large) }
-        // What a change that was ended has left, or one meanwhile. A record elsewhere that is damaged is no error here.
-        try? forget(allOf: item.id)
-    }
-
-    /// The secret that is a value of its own; nil where it is in the item.
-    /// - Throws: `damaged` where the item leads anywhere but to its own, as a copy does.
-    private static func large(of item: borrowing Item) throws(VaultError) -> LargeSecret? {
-        guard let field = item.field(placeLabel) else { return nil }
-        let large = field.kind.isOpen ? LargeSecret(parsing: bytes(of: field, in: item), of: item.id) : nil
-        guard let large else { throw .anotherSecret }
-        return large
     }
 
     /// Nil for an item that is not shown here.
