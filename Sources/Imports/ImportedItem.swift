@@ -312,9 +312,6 @@ extension ImportedItem {
             attachments.append(file)
         }
         large = []
-        if !attachments.isEmpty, item.tags.contains(where: { GuardTag($0) != nil }) {
-            note(.changed, "values below an entry that its tags guard; they are given like any other")
-        }
     }
 
     /// Keeps a value that was there before; values of today's are added first.

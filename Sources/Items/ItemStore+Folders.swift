@@ -8,8 +8,8 @@ extension ItemStore {
     /// or nothing.
     /// - Parameters:
     ///   - digest: Of the plan that the user has seen (``FolderPlan/digest``).
-    ///   - admit: Told each item that gets another name or is copied, and where it is, in the transaction; what it
-    ///     throws ends that.
+    ///   - admit: Told each item that gets another name or is copied, and where it is, in the transaction, and what
+    ///     guards a value (``checkAbove(_:_:)``); what it throws ends that.
     /// - Returns: How many entries it was done with.
     /// - Throws: `busy` where the entries are others by now, and then nothing is done; `assuranceTooLow` for a folder
     ///   or a target that this unlock does not reach; what `admit` and writing can throw.
@@ -67,10 +67,10 @@ extension WriteSession {
         let entry = change.entry
         switch (action, change.target) {
         case (.move, let target?), (.adopt, let target?):
-            try self.admit(entry.name, entry.collection) { item throws(VaultError) in try admit(item, entry) }
+            try self.admit(entry, admit)
             try rename(entry.name, in: entry.collection, to: target.name, in: target.collection, replacing: false)
         case (.copy, let target?):
-            try self.admit(entry.name, entry.collection) { item throws(VaultError) in try admit(item, entry) }
+            try self.admit(entry, admit)
             try copy(entry, to: target)
         case (.discard(_, let lifetime), _): try trash(entry.name, entry.collection, lifetime, now: now)
         case (.remove, _): try remove(entry.name, entry.collection)

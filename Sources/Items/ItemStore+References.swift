@@ -52,6 +52,7 @@ extension ItemStore {
             }
         }
         try check(item, entry)
+        if item.isOfValue { try checkAbove(entry, check) }
         return try item.withPart(item.part(reference)) { value throws(VaultError) in
             try secretMemory(SecretBytes(copying: value))
         }

@@ -91,16 +91,18 @@ extension ItemStore {
     /// - Parameter isChecked: As for ``rename(_:in:to:into:isChecked:admitting:)``.
     package func restore(
         _ trashed: Trashed, as path: EntryPath?, isChecked: Bool,
-        admitting admit: (borrowing Item) throws(VaultError) -> Void = { _ in }
+        admitting admit: (borrowing Item, EntryPath) throws(VaultError) -> Void = { _, _ in }
     ) throws(VaultError) {
         let target = path ?? EntryPath(collection: trashed.collection, name: trashed.name)
         try ItemStore.check(target.name)
         try write { session throws(VaultError) in
             let place = Item.trashName(trashed.id)
             guard var item = try session.item(place, trashed.collection) else { throw .noItem }
-            try admit(item)
+            let former = EntryPath(collection: trashed.collection, name: trashed.name)
+            try admit(item, former)
             if isChecked { try session.requireFree(beside: target) }
             try item.setTrash(nil)
+            if item.isPlain() { try session.checkAbove(former, admit) }
             try session.put(restored: item, for: target.name, in: target.collection)
             try session.delete(place, in: trashed.collection)
         }

@@ -107,13 +107,14 @@ public final class ItemStore: Sendable {
     /// - Parameters:
     ///   - isChecked: Whether the new place is refused, with `recordExists`, beside another entry that can be read as
     ///     it (``EntryPath/twins``).
-    ///   - admit: Told the item, in the transaction that would rename it; what it throws ends that. Not told of values.
+    ///   - admit: Told the item, or of a value what guards that (``checkAbove(_:_:)``), in the transaction that would
+    ///     rename it; what it throws ends that.
     package func rename(
         _ name: String, in collection: String, to newName: String, into newCollection: String, isChecked: Bool,
-        admitting admit: (borrowing Item) throws(VaultError) -> Void = { _ in }
+        admitting admit: (borrowing Item, EntryPath) throws(VaultError) -> Void = { _, _ in }
     ) throws(VaultError) {
         try write { session throws(VaultError) in
-            try session.admit(name, collection, admit)
+            try session.admit(EntryPath(collection: collection, name: name), admit)
             if isChecked {
                 let target = EntryPath(collection: newCollection, name: newName)
                 try session.requireFree(beside: target, but: EntryPath(collection: collection, name: name))
@@ -137,12 +138,12 @@ public final class ItemStore: Sendable {
     ///   - admit: As there.
     package func copy(
         _ name: String, in collection: String, to newName: String, into newCollection: String, isChecked: Bool,
-        admitting admit: (borrowing Item) throws(VaultError) -> Void = { _ in }
+        admitting admit: (borrowing Item, EntryPath) throws(VaultError) -> Void = { _, _ in }
     ) throws(VaultError) {
         try ItemStore.check(newName)
         let target = EntryPath(collection: newCollection, name: newName)
         try write { session throws(VaultError) in
-            try session.admit(name, collection, admit)
+            try session.admit(EntryPath(collection: collection, name: name), admit)
             if isChecked { try session.requireFree(beside: target) }
             try session.copy(EntryPath(collection: collection, name: name), to: target)
         }
@@ -219,20 +220,22 @@ extension WriteSession {
         }
     }
 
-    /// Has a caller say whether what is about to be done with an item may be.
+    /// Has a caller say whether what is about to be done with an item or a value may be.
     mutating func admit(
-        _ name: String, _ collection: String, _ admit: (borrowing Item) throws(VaultError) -> Void
+        _ entry: EntryPath, _ admit: (borrowing Item, EntryPath) throws(VaultError) -> Void
     ) throws(VaultError) {
-        var isItem = false
+        var (isThere, isItem) = (false, false)
         do throws(VaultError) {
-            _ = try withContent(of: name, in: collection) { fields, content throws(VaultError) in
-                isItem = fields.form == .item
-                if isItem { try admit(Item.stored(fields, content)) }
+            _ = try withContent(of: entry.name, in: entry.collection) { fields, content throws(VaultError) in
+                (isThere, isItem) = (true, fields.form == .item)
+                if isItem { try admit(Item.stored(fields, content), entry) }
             }
         } catch {
             // A value that is stored as a file.
             if isItem || error.code != .tooLarge { throw error }
+            isThere = true
         }
+        if isThere, !isItem { try checkAbove(entry, admit) }
     }
 
     /// Stores a changed item in place of what it was read from. A value that is still nothing else stays one.

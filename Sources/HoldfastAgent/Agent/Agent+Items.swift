@@ -13,6 +13,7 @@ extension Agent {
             begin(connection) { [items] _, gate in
                 let item = try items.item(path.name, in: path.collection)
                 try gate.pass(item, path)
+                if item.isOfValue { try items.checkAbove(path.entry, gate.pass(_:at:)) }
                 return (try Work.packets(of: item), .rest)
             }
         case .putItem(let path, let sequence):
@@ -26,12 +27,7 @@ extension Agent {
         case .restore(let key, let target):
             begin(connection) { [items] _, gate in
                 let trashed = try Work.find(key, items)
-                guard let path = RecordName(collection: trashed.collection, name: trashed.name) else {
-                    throw VaultError(.recordNotFound, "there is nothing of this name in the trash")
-                }
-                try items.restore(trashed, as: target.map(\.entry), isChecked: true) { item throws(VaultError) in
-                    try gate.pass(item, path)
-                }
+                try items.restore(trashed, as: target.map(\.entry), isChecked: true, admitting: gate.pass(_:at:))
                 return ([try Packet(.done)], .rest)
             }
         case .emptyTrash(let key):
@@ -48,11 +44,8 @@ extension Agent {
     /// Has all entries of a folder changed, after the user was asked for each that wants it.
     private func handle(_ call: FolderCall, _ connection: Connection) {
         begin(connection, isOfSeveral: true) { [items] _, gate in
-            let count = try items.change(FolderAction(call.action), seen: call.digest) {
-                (item, entry) throws(VaultError) in
-                guard let path = RecordName(collection: entry.collection, name: entry.name) else { throw .noSuchRecord }
-                try gate.pass(item, path)
-            }
+            let count = try items.change(
+                FolderAction(call.action), seen: call.digest, admitting: gate.pass(_:at:))
             return ([try Packet(.finished(UInt64(count)))], .rest)
         }
     }

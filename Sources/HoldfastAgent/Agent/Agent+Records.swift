@@ -11,7 +11,11 @@ extension Agent {
     func handle(_ request: RecordRequest, _ connection: Connection) {
         switch request {
         case .get(let path):
-            begin(connection) { vault in try Work.give(vault.reader(for: path.name, in: path.collection), 0) }
+            begin(connection) { [items] vault, gate in
+                let reader = try vault.reader(for: path.name, in: path.collection)
+                try items.checkAbove(path.entry, gate.pass(_:at:))
+                return try Work.give(reader, 0)
+            }
         case .put(let path, let replacing):
             begin(connection) { vault in
                 let besides = path.entry.twins.compactMap(\.record)
@@ -30,15 +34,15 @@ extension Agent {
             begin(connection) { [items] _, gate in
                 // A name is what the user is asked by: giving an item that asks another one is a use of it.
                 try items.rename(
-                    path.name, in: path.collection, to: target.name, into: target.collection, isChecked: true
-                ) { item throws(VaultError) in try gate.pass(item, path) }
+                    path.name, in: path.collection, to: target.name, into: target.collection, isChecked: true,
+                    admitting: gate.pass(_:at:))
                 return ([try Packet(.done)], .rest)
             }
         case .copy(let path, let target):
             begin(connection) { [items] _, gate in
                 try items.copy(
-                    path.name, in: path.collection, to: target.name, into: target.collection, isChecked: true
-                ) { item throws(VaultError) in try gate.pass(item, path) }
+                    path.name, in: path.collection, to: target.name, into: target.collection, isChecked: true,
+                    admitting: gate.pass(_:at:))
                 return ([try Packet(.done)], .rest)
             }
         case .find(let query, let collection):

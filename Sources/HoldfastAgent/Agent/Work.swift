@@ -57,11 +57,7 @@ enum Work {
             reference = try SecretReference(
                 collection: path.collection, item: path.name, field: label, isCode: isCode)
         } catch { throw VaultError(.invalidName, error.words) }
-        return try answer(
-            items.value(of: reference) { (item, entry) throws(VaultError) in
-                guard let path = RecordName(collection: entry.collection, name: entry.name) else { throw .noSuchRecord }
-                try gate.pass(item, path)
-            })
+        return try answer(items.value(of: reference, gate.pass(_:at:)))
     }
 
     static func credential(

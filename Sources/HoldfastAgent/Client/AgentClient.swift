@@ -265,6 +265,10 @@ package struct AgentClient: ~Copyable {
 
     /// Lends a value piece by piece. After an error the pieces before are genuine, but not all there is.
     package borrowing func get(_ path: RecordName, _ body: (RawSpan) throws -> Void) throws {
+        try waiting { agent throws in try agent.receiveAll(of: path, body) }
+    }
+
+    private borrowing func receiveAll(of path: RecordName, _ body: (RawSpan) throws -> Void) throws {
         try send(.records(.get(path)))
         var total: UInt64 = 0
         var isFinished = false

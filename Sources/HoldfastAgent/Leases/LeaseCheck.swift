@@ -68,6 +68,11 @@ final class LeaseCheck: Sendable {
         try pass(Needed(item, path))
     }
 
+    func pass(_ item: borrowing Item, at entry: EntryPath) throws(VaultError) {
+        guard let path = entry.record else { throw .noSuchRecord }
+        try pass(item, path)
+    }
+
     func pass(_ what: Needed) throws(VaultError) {
         guard what.rule != .never, !allowed.contains(what) else { return }
         guard asks else { throw .notAllowed("the user refused this") }
