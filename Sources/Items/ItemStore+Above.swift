@@ -61,11 +61,6 @@ extension WriteSession {
     mutating func checkAbove(
         _ entry: EntryPath, _ check: (borrowing Item, EntryPath) throws(VaultError) -> Void
     ) throws(VaultError) {
-        // Its item leads to it by this name alone.
-        guard !LargeSecret.isPlace(entry) else {
-            throw VaultError(
-                .reservedCollection, "this is a program's secret, which is moved and removed with its entry")
-        }
         for place in entry.above {
             let item: Item?
             do throws(VaultError) { item = try self.item(place.name, place.collection) } catch {

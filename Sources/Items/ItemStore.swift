@@ -235,7 +235,13 @@ extension WriteSession {
             if isItem || error.code != .tooLarge { throw error }
             isThere = true
         }
-        if isThere, !isItem { try checkAbove(entry, admit) }
+        guard isThere, !isItem else { return }
+        // Its item leads to it by this name alone.
+        guard !LargeSecret.isPlace(entry) else {
+            throw VaultError(
+                .reservedCollection, "this is a program's secret, which is moved and removed with its entry")
+        }
+        try checkAbove(entry, admit)
     }
 
     /// Stores a changed item in place of what it was read from. A value that is still nothing else stays one.

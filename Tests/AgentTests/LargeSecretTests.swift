@@ -92,6 +92,18 @@ import VaultStorage
         #expect(try values.isEmpty && files.isEmpty)
     }
 
+    @Test func `the value of an item is not moved without it, and comes back from the trash`() throws {
+        let name = String(repeating: "0", count: 32) + "-" + String(repeating: "1", count: 32)
+        try [UInt8](repeating: 1, count: 16).lend { try vault.put(bytes: $0, for: name, in: "secret-service") }
+        let items = ItemStore(vault)
+        #expect(
+            errorCode { try items.rename(name, in: "secret-service", to: "x", into: "work") } == .reservedCollection)
+        #expect(errorCode { try items.copy(name, in: "secret-service", to: "x", into: "work") } == .reservedCollection)
+        try items.trash(name, in: "secret-service")
+        try items.restore(#require(items.trashed().first))
+        #expect(try values == [name])
+    }
+
     @Test func `no item leads to another's value, and none is empty instead`() throws {
         try create("a", old)
         try create("b", new)
