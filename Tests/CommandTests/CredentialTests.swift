@@ -62,13 +62,16 @@ import Testing
         try put("credentials/web.service/long", String(repeating: "x", count: 65_536), in: sandbox)
         try put("credentials/web.service/longer", String(repeating: "x", count: 65_537), in: sandbox)
         try put("web.service/db", "of another collection", in: sandbox)
+        // Nobody can be asked for what a unit gets.
+        try put("credentials/web.service/asks", "s3cret", in: sandbox)
+        #expect(try sandbox.run("tag", "add", "credentials/web.service/asks", "ask-each-time").code == 0)
         let result = try run(
             """
             process = start()
             print(ask("web.service", "db"), end="")
             print(ask("web.service", "long") == "x" * 65536)
             for unit, id in [("web.service", "longer"), ("other.service", "db"), ("web.service", "DB"),
-                ("web@.service", "db")]: print(ask(unit, id))
+                ("web@.service", "db"), ("web.service", "asks")]: print(ask(unit, id))
             # No unit waits where the name is none of a unit: another program of systemd's, or anybody's.
             print([ask(unit, id) for unit, id in [("greeting", ""), ("", "greeting"), ("..", "greeting")]])
             print([ask("", "", name("x", "y")[:9]), ask("", "", name("x", "y")[:17] + "/cryptsetup/web.service/db"),
@@ -77,7 +80,7 @@ import Testing
             print("locked:", ask("web.service", "db"))
             print(end(process))
             """, in: sandbox)
-        let refused = String(repeating: "refused\n", count: 4)
+        let refused = String(repeating: "refused\n", count: 5)
         #expect(
             result.text == "s3cret of web\nTrue\n\(refused)['', '', '']\n['', '', 0]\nlocked: refused\n0\n",
             "\(result.text) \(result.errors)")

@@ -30,7 +30,6 @@ import VaultFormat
             }
             for (collection, name) in [
                 ("work", "db"), ("default", "solo"), ("docker", "https://h.example"), ("cargo", "https://h.example/i"),
-                ("credentials", "web.service/db"),
             ] { try add(EntryPath(collection: collection, name: name)) }
             for (collection, name) in [
                 ("work", "db/scan.pdf"), ("work", "db/more/scan.pdf"), ("default", "solo/note.txt"), ("solo", "other"),
@@ -104,7 +103,7 @@ import VaultFormat
         // Another name is a use as well: it would lie below nothing.
         for words in [
             ["mv", "work/db/scan.pdf", "free/scan.pdf"], ["cp", "work/db/scan.pdf", "free/scan.pdf"],
-            ["mv", "work/db/large.bin", "free/large.bin"], ["mv", "--recursive", "--yes", "work/db/more/", "free/"],
+            ["mv", "work/db/large.bin", "free/large.bin"], ["mv", "--yes", "work/db/more/", "free/"],
             ["mv", "secret-service/" + large, "free/large"], ["cp", "secret-service/" + large, "free/large"],
         ] {
             #expect(try run(words).code != 0, "\(words)")
