@@ -199,6 +199,7 @@ package final class Agent {
             advanceUnlocks()
             advance()
             advancePrompts()
+            workForSecrets()
             noteRest()
             if let endsAt, isQuiet || MonotonicClock.milliseconds >= endsAt { break }
         }

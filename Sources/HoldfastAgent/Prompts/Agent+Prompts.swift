@@ -105,7 +105,7 @@ extension Agent {
     private func takesFinger(for prompt: PromptQueue.Prompt) -> Bool {
         guard prompt.request == nil else { return false }
         return secrets.map { secrets in
-            secrets.prompts[prompt.client].map { !secrets.isBehindProxy($0.client) } ?? true
+            secrets.prompts[prompt.client].map { !secrets.isBehindProxy($0.client.name) } ?? true
         } ?? true
     }
 

@@ -108,7 +108,7 @@ extension Agent {
         if let connection = connections[number] { return AskingClient(connection) }
         if let client = ssh?.clients[number] { return AskingClient(client) }
         guard let secrets, let prompt = secrets.prompts[number],
-            let (peer, asker) = secrets.asker(prompt.client)
+            let (peer, asker) = secrets.asker(prompt.client.name)
         else { return nil }
         return AskingClient(number: number, peer: peer, asker: asker)
     }

@@ -119,20 +119,21 @@ extension Agent {
         return true
     }
 
-    /// - Returns: False for what was not encrypted with the key of its session.
+    /// - Returns: Always true.
     private func store(
         _ secret: BusCall.TravellingSecret, _ kind: SecretServiceCall, _ call: BusCall,
         _ endpoint: SecretServiceEndpoint,
         _ body: @escaping @Sendable (SecretServiceWork, SecretServiceSecret) throws -> SecretServiceAnswer
     ) -> Bool {
         guard let session = endpoint.session(secret.session, of: call.sender) else { return refuseSession(call) }
-        let opened: SecretServiceSecret?
-        do throws(VaultError) { opened = try Agent.open(secret, session) } catch {
-            call.fail(SecretServiceError.name(of: error), error.reason)
-            return true
-        }
-        guard let opened else { return false }
-        begin(call, kind, endpoint) { work in try body(work, opened) }
+        begin(
+            SecretServiceEndpoint.Working(
+                call: call, kind: kind, session: nil,
+                prepare: { () throws(VaultError) in
+                    guard let opened = try Agent.open(secret, session) else { return nil }
+                    return { work in try body(work, opened) }
+                }, held: secret.value.count),
+            endpoint)
         return true
     }
 

@@ -21,8 +21,9 @@ extension Agent {
         let paths = paths.filter(Agent.isLockable)
         if isServingSecrets || paths.isEmpty { return Agent.answer(call, paths) }
         let number = nextConnection()
-        if let old = endpoint.prompts.superfluous { endSecretPrompt(old, isDismissed: true) }
-        guard endpoint.prompts.open(number, call.sender, paths) else {
+        let client = endpoint.client(call.sender)
+        if let old = endpoint.prompts.superfluous(for: client, paths) { endSecretPrompt(old, isDismissed: true) }
+        guard endpoint.prompts.open(number, client, paths) else {
             return call.fail(
                 SecretServiceError.limits, "too many prompts are open, or one would be for too many objects")
         }
@@ -36,7 +37,7 @@ extension Agent {
     func usePrompt(
         _ kind: SecretServiceCall, _ call: BusCall, _ path: SecretServicePath, _ endpoint: SecretServiceEndpoint
     ) -> Bool {
-        guard case .prompt(let number) = path, let prompt = endpoint.prompts[number], prompt.client == call.sender
+        guard case .prompt(let number) = path, let prompt = endpoint.prompts[number], prompt.client.name == call.sender
         else {
             call.fail(SecretServiceError.noSuchObject, "there is no such prompt of yours")
             return true
@@ -56,8 +57,12 @@ extension Agent {
         guard let endpoint = secrets, let prompt = endpoint.prompts[number] else { return }
         if isServingSecrets { return endSecretPrompt(number, isDismissed: false) }
         // Nothing could be asked for that opens it: its user has to.
-        if unasked != nil, endpoint.isBehindProxy(prompt.client) { return endSecretPrompt(number, isDismissed: true) }
-        guard let peer = endpoint.peer(of: prompt.client) else { return endSecretPrompt(number, isDismissed: true) }
+        if unasked != nil, endpoint.isBehindProxy(prompt.client.name) {
+            return endSecretPrompt(number, isDismissed: true)
+        }
+        guard let peer = endpoint.peer(of: prompt.client.name) else {
+            return endSecretPrompt(number, isDismissed: true)
+        }
         let refusal = awaitUnlock(number, .bus, peer, for: .programs) { error in
             self.endSecretPrompt(number, isDismissed: error != nil)
         }
@@ -76,10 +81,10 @@ extension Agent {
         guard let endpoint = secrets, let prompt = endpoint.prompts.close(number) else { return }
         leaveUnlock(number)
         let objects = isDismissed ? [] : prompt.objects
-        for path in objects { endpoint.tellLocked(path, false, [prompt.client]) }
+        for path in objects { endpoint.tellLocked(path, false, [prompt.client.name]) }
         let signal = endpoint.bus.signal(
             "Completed", of: "org.freedesktop.Secret.Prompt", on: SecretServicePath.prompt(number).text,
-            to: prompt.client)
+            to: prompt.client.name)
         guard let signal else { return }
         signal.flag(isDismissed)
         signal.variant(.paths(objects))

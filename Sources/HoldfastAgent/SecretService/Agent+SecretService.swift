@@ -84,8 +84,7 @@ extension Agent {
                 interface: call.interface, member: call.member, signature: call.signature, on: path)
             if !isServingSecrets, !hasWaited, kind.needsVault, wait(call, endpoint) { return }
             if !handle(kind, call, path, endpoint) {
-                call.fail(
-                    SecretServiceError.invalidArguments, "an argument is not what the call takes, or is too large")
+                call.fail(SecretServiceError.invalidArguments, Agent.wrongArgument)
             }
         } catch {
             switch error {

@@ -26,7 +26,9 @@ extension Agent {
             call.fail(SecretServiceError.notSupported, "this algorithm is not known")
             return true
         }
-        guard let reply = call.reply(), let number = endpoint.sessions.open(call.sender, cipher) else { return true }
+        guard let reply = call.reply(), let number = endpoint.sessions.open(endpoint.client(call.sender), cipher) else {
+            return true
+        }
         reply.container("v", publicNumber == nil ? "s" : "ay") {
             if let publicNumber { unsafe reply.bytes(publicNumber.span.bytes) } else { reply.text("") }
         }

@@ -9,6 +9,8 @@ internal import VaultStorage
 internal import VaultHeader
 
 extension Agent {
+    static let wrongArgument = "an argument is not what the call takes, or is too large"
+
     @discardableResult
     func refuseLocked(_ call: BusCall) -> Bool {
         call.fail(SecretServiceError.isLocked, "the vault is locked; unlock Holdfast first")
@@ -25,23 +27,27 @@ extension Agent {
         return true
     }
 
-    /// Has a thread look into the open vault.
+    /// Has a thread look into the open vault, when it is this call's turn.
     func begin(
         _ call: BusCall, _ kind: SecretServiceCall, _ endpoint: SecretServiceEndpoint,
         _ session: SecretServiceEndpoint.Session? = nil, isMany: Bool = false,
-        _ body: @escaping @Sendable (SecretServiceWork) throws -> SecretServiceAnswer
+        _ body: @escaping SecretServiceEndpoint.Body
     ) {
+        begin(
+            SecretServiceEndpoint.Working(
+                call: call, kind: kind, session: session, prepare: { () throws(VaultError) in body }, isMany: isMany),
+            endpoint)
+    }
+
+    func begin(_ work: SecretServiceEndpoint.Working, _ endpoint: SecretServiceEndpoint) {
         if let reason = lock.visit(clock.now()) { dropKeys(because: reason) }
         guard isServingSecrets else {
-            refuseLocked(call)
+            refuseLocked(work.call)
             return
         }
-        let number = nextConnection()
-        let work = SecretServiceEndpoint.Working(call: call, kind: kind, session: session, body: body, isMany: isMany)
-        guard endpoint.begin(number, work) else {
-            return call.fail(SecretServiceError.limits, "too many calls are under way")
+        for refused in endpoint.begin(nextConnection(), work) {
+            refused.call.fail(SecretServiceError.limits, "too many calls of this program are under way")
         }
-        self.work(for: number, LeaseCheck(nil))
     }
 
     /// Does again what stopped, now that it is allowed.
@@ -49,32 +55,46 @@ extension Agent {
         guard secrets?[number] != nil else { return }
         if let reason = lock.visit(clock.now()) { dropKeys(because: reason) }
         guard isServingSecrets else { return turnAway(secretCall: number, .lockedMeanwhile) }
-        if let gate = secrets?.resume(number, allowed: closed) { work(for: number, gate) }
+        secrets?.resume(number, allowed: closed)
     }
 
-    private func work(for number: UInt64, _ gate: LeaseCheck) {
-        guard let endpoint = secrets, let working = endpoint[number], endpoint.takeThread(number, gate) else { return }
-        let (vault, items, body, unused) = (vault, items, working.body, lock.unused(clock.now()))
-        let memory = endpoint.memory.items
+    /// Has threads work for the calls whose turn it is. Before the agent waits, when everything that was read for
+    /// earlier ones is out of memory.
+    func workForSecrets() {
+        while let endpoint = secrets, let (number, working) = endpoint.next() { work(for: number, working, endpoint) }
+    }
+
+    private func work(
+        for number: UInt64, _ working: SecretServiceEndpoint.Working, _ endpoint: SecretServiceEndpoint
+    ) {
+        func end(_ name: String, _ words: String) {
+            endpoint.giveThread(number)
+            endpoint.finish(number)?.call.fail(name, words)
+        }
+        let body: SecretServiceEndpoint.Body?
+        do throws(VaultError) { body = try working.prepare() } catch {
+            return end(SecretServiceError.name(of: error), error.reason)
+        }
+        guard let body else { return end(SecretServiceError.invalidArguments, Agent.wrongArgument) }
+        let (vault, items, gate, room) = (vault, items, working.gate, working.room)
+        let (memory, unused) = (endpoint.memory.items, lock.unused(clock.now()))
         let isTaken = work.submit {
             var found: SecretServiceAnswer?
             let outcome = Work.run(vault, unused: unused) {
-                found = try Work.behind(gate) { try body(SecretServiceWork(items: items, memory: memory, gate: gate)) }
+                found = try Work.behind(gate) {
+                    try body(SecretServiceWork(items: items, memory: memory, gate: gate, room: room))
+                }
                 return ([], .rest)
             }
             return .secrets(number, found, outcome)
         }
-        if !isTaken {
-            _ = endpoint.finish(number)
-            _ = endpoint.giveThread(number)
-            working.call.fail(SecretServiceError.limits, "the agent has too much to do")
-        }
+        if !isTaken { end(SecretServiceError.limits, "the agent has too much to do") }
     }
 
     /// What a thread has finished.
     func finishSecrets(_ number: UInt64, _ found: SecretServiceAnswer?, _ outcome: Completion.Outcome) {
         if number == SecretServiceSurvey.number { return finishSurvey(found) }
-        if let next = secrets?.giveThread(number) { work(for: next.number, next.gate) }
+        secrets?.giveThread(number)
         if let reason = lock.visit(clock.now()) { dropKeys(because: reason) }
         if case .headerChanged(let error) = outcome {
             lock.lock(clock.now())
@@ -82,6 +102,7 @@ extension Agent {
             if error?.endsAgent ?? false { end() }
         }
         if case .stopped(let closed) = outcome, isServingSecrets { return decide(closed, forSecretCall: number) }
+        if case .failed = outcome, isServingSecrets, secrets?.waitForRoom(number) ?? false { return }
         guard let working = secrets?.finish(number) else { return }
         guard isServingSecrets else {
             refuseLocked(working.call)
@@ -115,10 +136,8 @@ extension Agent {
     /// Ends what stopped. A call for several items continues without those that the user is asked for; nothing more is
     /// asked for it.
     func turnAway(secretCall number: UInt64, _ error: VaultError) {
-        if error.code == .notAllowed, isServingSecrets, secrets?[number]?.isMany == true,
-            let gate = secrets?.resume(number, allowed: nil)
-        {
-            return work(for: number, gate)
+        if error.code == .notAllowed, isServingSecrets, secrets?[number]?.isMany == true {
+            return secrets?.resume(number, allowed: nil) ?? ()
         }
         guard let working = secrets?.finish(number) else { return }
         working.call.fail(SecretServiceError.name(of: error), error.reason)

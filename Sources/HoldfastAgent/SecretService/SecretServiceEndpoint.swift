@@ -3,13 +3,11 @@ internal import ProgramProtocols
 internal import ProgramAccess
 internal import SecretMemory
 internal import SystemCalls
+internal import VaultStorage
 
 /// The agent as the Secret Service of the user's session bus. Used by the agent's own thread alone.
 final class SecretServiceEndpoint {
     static let name = "org.freedesktop.secrets"
-    /// Calls that threads work for at once, and those of one client.
-    private static let mostCalls = 64
-    private static let mostCallsOfClient = 16
     /// Threads that work for calls: half of the agent's, so that its own commands never wait for all of them.
     private static let mostThreads = AgentSettings.workers / 2
     /// Questions for one call; items beyond that are left out.
@@ -27,8 +25,9 @@ final class SecretServiceEndpoint {
     /// What clients with a session were told of.
     var survey = SecretServiceSurvey.State()
     private var working: [UInt64: Working] = [:]
-    private var running: Set<UInt64> = []
-    private var waiting: [(number: UInt64, gate: LeaseCheck)] = []
+    /// Whose turn it is. A user often has 8 MiB of locked memory: large secrets share half of that.
+    private var calls = SecretServiceCalls(
+        threads: mostThreads, room: SecretServiceStore.longest + SecretServiceCalls.small)
     /// What the bus told of clients, kept because the agent's thread waits for that.
     private var known: [String: (peer: Peer, process: BusProcess)] = [:]
 
@@ -38,7 +37,11 @@ final class SecretServiceEndpoint {
         let kind: SecretServiceCall
         /// What secrets in the answer are encrypted for.
         let session: Session?
-        let body: @Sendable (SecretServiceWork) throws -> SecretServiceAnswer
+        /// Makes what a thread does, when it is the call's turn: until then a secret stays in its message. Nil for what
+        /// was not encrypted with the key of its session.
+        let prepare: () throws(VaultError) -> Body?
+        /// Bytes of a secret that it brings.
+        var held = 0
         /// Whether it names several items, of which one that is refused is left out.
         var isMany = false
         /// What the user is asked for first; nil while a thread works for it.
@@ -46,7 +49,16 @@ final class SecretServiceEndpoint {
         /// What the user has allowed for this call, and whether nothing more is asked for.
         var allowed: [LeaseCheck.Needed] = []
         var isRefused = false
+        /// What a thread has of locked memory for it.
+        var room: SecretServiceRoom?
+
+        /// What stands before what a thread reads for it.
+        var gate: LeaseCheck {
+            LeaseCheck(allowed, asks: !isRefused && allowed.count < SecretServiceEndpoint.mostAsked)
+        }
     }
+
+    typealias Body = @Sendable (SecretServiceWork) throws -> SecretServiceAnswer
 
     /// A session of the client that calls.
     struct Session {
@@ -89,59 +101,62 @@ final class SecretServiceEndpoint {
         return name.hasPrefix("xdg-dbus-proxy") || name.hasPrefix("flatpak-dbus-proxy")
     }
 
-    /// - Returns: False when too many calls are worked for.
-    func begin(_ number: UInt64, _ work: Working) -> Bool {
-        guard working.count < SecretServiceEndpoint.mostCalls,
-            working.values.count(where: { $0.call.sender == work.call.sender })
-                < SecretServiceEndpoint.mostCallsOfClient
-        else { return false }
-        working[number] = work
-        return true
-    }
-
-    /// Takes a thread for a call, or has it wait for one.
-    func takeThread(_ number: UInt64, _ gate: LeaseCheck) -> Bool {
-        guard running.count < SecretServiceEndpoint.mostThreads else {
-            waiting.append((number, gate))
-            return false
+    /// Who calls, for its share.
+    func client(_ name: String) -> SecretServiceClient {
+        guard let peer = peer(of: name), peer.process > 0, let start = peer.start else {
+            return SecretServiceClient(name, nil)
         }
-        running.insert(number)
-        return true
+        return SecretServiceClient(name, SecretServiceClient.Process(peer.process, start: start))
     }
 
-    /// A thread has done what it worked for.
-    /// - Returns: What waits for one, and whose client is still there.
-    func giveThread(_ number: UInt64) -> (number: UInt64, gate: LeaseCheck)? {
-        running.remove(number)
-        while !waiting.isEmpty {
-            let next = waiting.removeFirst()
-            if working[next.number] != nil { return next }
+    /// A call waits for its turn.
+    /// - Returns: Those that are turned away for it, or itself.
+    func begin(_ number: UInt64, _ work: Working) -> [Working] {
+        guard let ended = calls.begin(number, client(work.call.sender), holding: work.held) else { return [work] }
+        working[number] = work
+        return ended.compactMap { working.removeValue(forKey: $0) }
+    }
+
+    /// The call that takes a thread now; each once.
+    func next() -> (number: UInt64, work: Working)? {
+        while let (number, room) = calls.next() {
+            working[number]?.room = SecretServiceRoom(room)
+            if let work = working[number] { return (number, work) }
+            giveThread(number)
         }
         return nil
     }
 
-    /// Takes out the calls that wait for a thread.
-    func takeWaiting() -> [Working] {
-        defer { waiting = [] }
-        return waiting.compactMap { finish($0.number) }
+    /// A thread has done what it worked for.
+    func giveThread(_ number: UInt64) { calls.rest(number) }
+
+    /// Has a call that lacked room wait for it.
+    /// - Returns: False for one that lacked none.
+    func waitForRoom(_ number: UInt64) -> Bool {
+        guard let room = working[number]?.room?.missing else { return false }
+        calls.again(number, room: room)
+        return true
     }
 
-    func finish(_ number: UInt64) -> Working? { working.removeValue(forKey: number) }
+    /// Takes out the calls that wait for their turn.
+    func takeWaiting() -> [Working] { calls.waiting.compactMap { finish($0) } }
+
+    func finish(_ number: UInt64) -> Working? {
+        calls.finish(number)
+        return working.removeValue(forKey: number)
+    }
 
     subscript(number: UInt64) -> Working? { working[number] }
 
     /// The user is asked before this continues.
     func stop(_ number: UInt64, at closed: LeaseCheck.Needed?) { working[number]?.closed = closed }
 
-    /// The user has answered: this continues with it.
-    /// - Returns: What is in the way now; nil for a call that ended.
-    func resume(_ number: UInt64, allowed: LeaseCheck.Needed?) -> LeaseCheck? {
-        guard working[number] != nil else { return nil }
+    /// The user has answered: this continues with it when it is its turn.
+    func resume(_ number: UInt64, allowed: LeaseCheck.Needed?) {
+        guard working[number] != nil else { return }
         working[number]?.closed = nil
         if let allowed { working[number]?.allowed.append(allowed) } else { working[number]?.isRefused = true }
-        return working[number].map {
-            LeaseCheck($0.allowed, asks: !$0.isRefused && $0.allowed.count < SecretServiceEndpoint.mostAsked)
-        }
+        calls.again(number)
     }
 
     /// The calls that the user is asked about.
@@ -152,8 +167,7 @@ final class SecretServiceEndpoint {
         sessions.leave(client)
         prompts.leave(client)
         known[client] = nil
-        // What a thread works for ends with that, so that clients that come and go have no more threads than others.
-        working = working.filter { $0.value.call.sender != client || running.contains($0.key) }
+        for number in calls.leave(client) { working[number] = nil }
     }
 
     /// Whether a question is open, or may be, for a call or a prompt.

@@ -13,8 +13,10 @@ struct SecretServiceWork: Sendable {
     /// The collection `session`.
     let memory: SecretServiceMemory.Items
     let gate: LeaseCheck
+    /// What it may take of locked memory; nil for no secrets.
+    let room: SecretServiceRoom?
 
-    private var store: SecretServiceStore { SecretServiceStore(items) }
+    private var store: SecretServiceStore { SecretServiceStore(items, room) }
 
     /// A collection: a folder of the vault, or the one in memory.
     enum Place: Sendable, Hashable {

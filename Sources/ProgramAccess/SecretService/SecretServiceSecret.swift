@@ -1,4 +1,5 @@
 internal import Items
+internal import ProgramProtocols
 package import SecretMemory
 internal import Synchronization
 package import VaultStorage
@@ -9,10 +10,8 @@ internal import VaultFormat
 package final class SecretServiceSecret: Sendable {
     package let value: SecretBytes
     package let contentType: String
-    /// Nil for a small one.
-    private let room: SecretServiceRoom?
 
-    /// - Throws: `tooLarge`, also while other large ones are on their way; `outOfMemory`.
+    /// - Throws: `tooLarge`, `outOfMemory`.
     package convenience init(copying value: RawSpan, contentType: String) throws(VaultError) {
         try self.init(size: value.byteCount, contentType: contentType) { () throws(VaultError) in
             do throws(SecretMemoryError) { return try SecretBytes(copying: value, lifetime: .longLived) } catch {
@@ -23,13 +22,12 @@ package final class SecretServiceSecret: Sendable {
 
     /// - Parameters:
     ///   - size: Bytes of it, at least.
-    ///   - make: Makes it, once there is room for that.
+    ///   - make: Makes it, if that is not too many.
     /// - Throws: As ``init(copying:contentType:)``, and what `make` throws.
     package init(
         size: Int, contentType: String, _ make: () throws(VaultError) -> SecretBytes
     ) throws(VaultError) {
         guard size <= SecretServiceStore.longest + SecretServiceCipher.padding else { throw .tooLargeSecret }
-        room = size > SecretServiceRoom.small ? try SecretServiceRoom(size) : nil
         let value = try make()
         guard value.count <= SecretServiceStore.longest else { throw .tooLargeSecret }
         self.value = value
@@ -37,22 +35,30 @@ package final class SecretServiceSecret: Sendable {
     }
 }
 
-/// Room in locked memory, which a user often has 8 MiB of: large secrets share half of that.
-private final class SecretServiceRoom: Sendable {
-    static let small = 65_536
-    private static let most = SecretServiceStore.longest + small
-    private static let taken = Atomic<Int>(0)
-    private let size: Int
+/// What one call may take of locked memory, of which there is little.
+package final class SecretServiceRoom: Sendable {
+    private let bytes: Int
+    private let taken = Atomic<Int>(0)
+    private let lacking = Atomic<Int>(0)
 
-    init(_ size: Int) throws(VaultError) {
-        self.size = size
-        guard SecretServiceRoom.taken.add(size, ordering: .relaxed).newValue <= SecretServiceRoom.most else {
-            // What has been counted is counted off by this object's end.
-            throw VaultError(.tooLarge, "large secrets are given and stored one after the other; try again")
-        }
+    /// - Parameter bytes: So many, or what is small.
+    package init(_ bytes: Int) { self.bytes = max(bytes, SecretServiceCalls.small) }
+
+    /// Counts a secret before it is made.
+    /// - Throws: `tooLarge`; then what is done is to be begun again with ``missing``.
+    package func take(_ size: Int) throws(VaultError) {
+        let before = taken.add(size, ordering: .relaxed).oldValue
+        guard before + size > bytes else { return }
+        // Of several nobody knows what comes behind this one.
+        lacking.store(before == 0 ? size : SecretServiceStore.longest, ordering: .relaxed)
+        throw VaultError(.tooLarge, "there is no room for this secret")
     }
 
-    deinit { SecretServiceRoom.taken.subtract(size, ordering: .relaxed) }
+    /// Bytes that would have been needed; nil where these were enough.
+    package var missing: Int? {
+        let lacking = lacking.load(ordering: .relaxed)
+        return lacking > bytes ? lacking : nil
+    }
 }
 
 /// Secrets that are larger than an item can be.
@@ -80,6 +86,7 @@ extension SecretServiceStore {
     /// - Throws: `damaged` where another one is there by now; what reading throws.
     func read(_ large: LargeSecret, _ contentType: String) throws(VaultError) -> SecretServiceSecret {
         let size = large.size
+        try room?.take(size)
         return try SecretServiceSecret(size: size, contentType: contentType) { () throws(VaultError) in
             do {
                 var value = try SecretBytes(zeroed: size, lifetime: .longLived)

@@ -23,8 +23,10 @@ package struct SecretServiceStore: Sendable {
     package static let most = 1024
 
     let items: ItemStore
+    /// What secrets may take of locked memory; nil for one that is alone.
+    let room: SecretServiceRoom?
 
-    package init(_ items: ItemStore) { self.items = items }
+    package init(_ items: ItemStore, _ room: SecretServiceRoom? = nil) { (self.items, self.room) = (items, room) }
 
     /// What is told of an item without its secret.
     package struct Entry: Sendable {
@@ -98,7 +100,8 @@ package struct SecretServiceStore: Sendable {
         if let large = try item.largeSecret() { return try read(large, entry.contentType) }
         guard let field = item.field(SecretServiceStore.secretLabel) else { throw .notShown }
         return try item.withValue(of: field) { value throws(VaultError) in
-            try SecretServiceSecret(copying: value, contentType: entry.contentType)
+            try room?.take(value.byteCount)
+            return try SecretServiceSecret(copying: value, contentType: entry.contentType)
         }
     }
 

@@ -54,9 +54,10 @@ final class BusPrograms {
             print('done', flush=True)
         """
 
-    init(_ bus: PrivateBus) throws {
+    /// - Parameter script: Says `ready`, and a line for each that it is told: what it is called, and with what words.
+    init(_ bus: PrivateBus, _ script: String = script) throws {
         process.executableURL = URL(fileURLWithPath: "/usr/bin/python3")
-        process.arguments = ["-c", Self.script]
+        process.arguments = ["-c", script]
         process.environment = ProcessInfo.processInfo.environment.merging(bus.environment) { $1 }
         (process.standardInput, process.standardOutput) = (input, output)
         lines = LineReader(output.fileHandleForReading)
@@ -79,6 +80,12 @@ final class BusPrograms {
 
     private func begin(_ words: [String]) throws {
         try input.fileHandleForWriting.write(contentsOf: Data((words.joined(separator: " ") + "\n").utf8))
+    }
+
+    /// What the script says to this.
+    func ask(_ words: String...) throws -> String? {
+        try begin(words)
+        return lines.next()
     }
 
     func finish() throws { try #require(lines.next() == "done") }

@@ -4,22 +4,27 @@ import Testing
 
 /// Prompts of the Secret Service, and secrets that a pinentry program says.
 @Suite(.seeded) struct SecretServicePromptTests {
+    /// The one letter is its process too.
+    private func client(_ name: String) -> SecretServiceClient {
+        SecretServiceClient(name, SecretServiceClient.Process(1, start: UInt64(name.utf8.last ?? 0)))
+    }
+
     @Test func `a prompt is one client's, is shown once, and ends with its client`() {
         var prompts = SecretServicePrompts()
-        let areOpen = prompts.open(1, "a", ["x"]) && prompts.open(2, "b", [])
+        let areOpen = prompts.open(1, client("a"), ["x"]) && prompts.open(2, client("b"), [])
         #expect(areOpen)
         let shown = [(1, "b"), (3, "a"), (1, "a"), (1, "a")].map { prompts.show($0.0, of: $0.1) }
         #expect(shown == [false, false, true, false])
         #expect(prompts.numbers(isShown: true) == [1] && prompts.numbers(isShown: false) == [1, 2])
         prompts.leave("a")
         let closed = prompts.close(1)
-        #expect(prompts[1] == nil && closed == nil && prompts[2]?.client == "b")
+        #expect(prompts[1] == nil && closed == nil && prompts[2]?.client.name == "b")
     }
 
     @Test func `prompts and what they are for have limits`() {
         var prompts = SecretServicePrompts()
         func open(_ number: UInt64, _ client: String, _ objects: Int = 0) -> Bool {
-            prompts.open(number, client, [String](repeating: "", count: objects))
+            prompts.open(number, self.client(client), [String](repeating: "", count: objects))
         }
         #expect(!open(1, "a", 65))
         for number in 0..<UInt64(4) { #expect(open(number, "a", 64)) }
@@ -28,22 +33,6 @@ import Testing
         #expect(!open(16, "z"))
         let closed = prompts.close(0)
         #expect(closed != nil && open(16, "z"))
-    }
-
-    @Test func `of too many the oldest that is not shown makes room`() {
-        var prompts = SecretServicePrompts()
-        let numbers = 0..<UInt64(SecretServicePrompts.most)
-        for number in numbers {
-            #expect(prompts.superfluous == nil)
-            let isOpen = prompts.open(number, ":1.\(number / 4)", ["/a"])
-            #expect(isOpen)
-        }
-        let isFirstShown = prompts.show(0, of: ":1.0")
-        #expect(isFirstShown && prompts.superfluous == 1)
-        let isTooMany = !prompts.open(99, ":1.9", ["/a"])
-        #expect(isTooMany)
-        for number in numbers.dropFirst() { _ = prompts.show(number, of: ":1.\(number / 4)") }
-        #expect(prompts.superfluous == nil, "what the user is asked is not taken away")
     }
 
     private func entry(_ text: String) -> PinentryEntry { unsafe PinentryEntry(Array(text.utf8).span.bytes) }

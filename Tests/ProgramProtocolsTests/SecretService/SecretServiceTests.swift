@@ -82,9 +82,15 @@ import Testing
         #expect(!Self.attributes(["user": "e\u{301}"]).answer(Self.attributes(["user": "\u{e9}"])))
     }
 
+    /// One that is its process's only one.
+    private func client(_ name: String) -> SecretServiceClient {
+        let start = name.utf8.reduce(UInt64(0)) { $0 &* 31 &+ UInt64($1) }
+        return SecretServiceClient(name, SecretServiceClient.Process(1, start: start))
+    }
+
     @Test func `a session is one client's`() throws {
         var sessions = SecretServiceSessions<Int>()
-        let (first, second) = (sessions.open(":1.1", 11) ?? 0, sessions.open(":1.2", 22) ?? 0)
+        let (first, second) = (sessions.open(client(":1.1"), 11) ?? 0, sessions.open(client(":1.2"), 22) ?? 0)
         let (own, others) = (sessions.key(first, of: ":1.1"), sessions.key(first, of: ":1.2"))
         #expect(own == 11 && others == nil)
         let (wrong, right) = (sessions.close(first, of: ":1.2"), sessions.close(first, of: ":1.1"))
@@ -94,26 +100,24 @@ import Testing
         let left = sessions.key(second, of: ":1.2")
         #expect(closed == nil && left == nil)
         #expect(sessions.isEmpty)
-        let third = sessions.open(":1.1", 33)
+        let third = sessions.open(client(":1.1"), 33)
         #expect(third != nil && third != first && third != second)
     }
 
     @Test func `a client has few sessions, and those that keep the most make room for others`() {
         var sessions = SecretServiceSessions<Int>()
-        func fill(_ client: String) -> [UInt64] { (0..<20).compactMap { _ in sessions.open(client, 0) } }
-        let first = sessions.open("first", 1) ?? 0
+        func fill(_ client: String) -> [UInt64] { (0..<20).compactMap { _ in sessions.open(self.client(client), 0) } }
+        let first = sessions.open(client("first"), 1) ?? 0
         let greedy = ["a", "b", "c"].map(fill) + [Array(fill("d"))]
-        #expect(greedy.map(\.count) == [16, 16, 16, 16])
-        #expect(!sessions.hasRoom(for: "d"))
-        // 65 were opened: the oldest of the client with the most is gone, and not the one of the client with one.
+        #expect(greedy.map(\.count) == [16, 16, 16, 20] && !sessions.hasRoom(for: "a"))
+        // The last one had as many as the others, and ended its own.
         func isThere(_ number: UInt64, _ client: String) -> Bool { sessions.key(number, of: client) != nil }
-        #expect(isThere(first, "first"))
-        #expect(!isThere(greedy[0][0], "a"))
-        // What was used later stays longer.
-        #expect(isThere(greedy[1][0], "b"))
-        let others = (0..<3).map { sessions.open("other \($0)", 0) }
+        #expect(isThere(first, "first") && isThere(greedy[0][0], "a") && !isThere(greedy[3][0], "d"))
+        let others = (0..<3).map { sessions.open(client("other \($0)"), 0) }
         #expect(!others.contains(nil))
-        #expect(isThere(greedy[1][0], "b") && !isThere(greedy[1][1], "b"))
+        // Of each of the three with the most the one that was not used for the longest.
+        #expect(isThere(greedy[0][0], "a") && !isThere(greedy[0][1], "a"))
+        #expect(!isThere(greedy[1][0], "b") && !isThere(greedy[2][0], "c"))
         #expect(isThere(first, "first"))
     }
 
@@ -121,7 +125,7 @@ import Testing
         var sessions = SecretServiceSessions<Int>()
         var last: UInt64?
         for number in 0..<1000 {
-            last = sessions.open("client \(number)", number)
+            last = sessions.open(client("client \(number)"), number)
             guard let last, sessions.key(last, of: "client \(number)") == number else {
                 Issue.record("client \(number) has no session")
                 return
