@@ -141,6 +141,28 @@ struct SecretServiceShareTests {
         #expect(try agent.status().isUnlocked == false)
     }
 
+    /// Kibibytes of the agent that are in memory.
+    private var resident: Int {
+        get throws {
+            let status = try String(contentsOfFile: "/proc/\(agent.pid)/status", encoding: .utf8)
+            let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+            return try #require(line?.split(separator: " ").dropFirst().first.flatMap { Int($0) })
+        }
+    }
+
+    @Test func `what large secrets take of memory is given back`() throws {
+        try agent.unlock()
+        let own = try program()
+        #expect(try own.ask("mine", "a", "70000") == "70000" && own.ask("use", "2", "70000") == "2x() 2x70000")
+        _ = try agent.status()
+        let before = try resident
+        let large = "\(4 << 20)"
+        #expect(try own.ask("mine", "a", large) == large && own.ask("use", "5", large) == "5x() 5x" + large)
+        // Served after the turn in which that was answered.
+        _ = try agent.status()
+        #expect(try resident < before + (6 << 10))
+    }
+
     @Test func `one that reads a large secret again and again refuses nobody else, and is refused nothing`() throws {
         try agent.unlock()
         let (own, busy, other) = (try program(), try program(), try program())

@@ -62,6 +62,7 @@ extension Agent {
     /// earlier ones is out of memory.
     func workForSecrets() {
         while let endpoint = secrets, let (number, working) = endpoint.next() { work(for: number, working, endpoint) }
+        secrets?.giveBackMemory()
     }
 
     private func work(

@@ -28,6 +28,8 @@ final class SecretServiceEndpoint {
     /// Whose turn it is. A user often has 8 MiB of locked memory: large secrets share half of that.
     private var calls = SecretServiceCalls(
         threads: mostThreads, room: SecretServiceStore.longest + SecretServiceCalls.small)
+    /// Whether large secrets have gone through the heap since it was given back.
+    private var hasGrown = false
     /// What the bus told of clients, kept because the agent's thread waits for that.
     private var known: [String: (peer: Peer, process: BusProcess)] = [:]
 
@@ -121,10 +123,21 @@ final class SecretServiceEndpoint {
     func next() -> (number: UInt64, work: Working)? {
         while let (number, room) = calls.next() {
             working[number]?.room = SecretServiceRoom(room)
+            if room > 0 { hasGrown = true }
             if let work = working[number] { return (number, work) }
             giveThread(number)
         }
         return nil
+    }
+
+    /// Gives the system back what messages with large secrets took of the heap, once they are sent: the C library keeps
+    /// it otherwise, wiped, for as long as the agent is there.
+    func giveBackMemory() {
+        guard hasGrown, working.isEmpty, bus.events & Int16(POLLOUT) == 0 else { return }
+        hasGrown = false
+        // Of glibc alone, and in no header that Swift reads.
+        guard let trim = unsafe dlsym(nil, "malloc_trim") else { return }
+        unsafe _ = unsafeBitCast(trim, to: (@convention(c) (Int) -> Int32).self)(0)
     }
 
     /// A thread has done what it worked for.
