@@ -36,7 +36,7 @@ extension Item {
     public func field(_ kinds: FieldKind...) -> Field? { fields.first { kinds.contains($0.kind) } }
 
     /// What the item is mostly read for: a login's password, a note's text, the value of what was a plain value. Nil
-    /// where nothing of it is a secret.
+    /// where nothing of it is a secret. Its value may be elsewhere (``requireHere(_:)``).
     package var mainField: Field? { field("password") ?? field("value") ?? field(.secret) ?? field(.oneTimeCode) }
 
     /// Lends a field's value from locked memory for the time of the closure.
@@ -116,7 +116,8 @@ extension Item {
         let old = try part(layout.fields[field.index].value)
         if old.isEqual(to: value) { return }
         let entry = layout.entries(ItemLayout.Tag.field)[field.index]
-        try replace(entry.whole, with: .field(field.kind, label: field.label), value)
+        // Earlier values make room for this one, and that of now for them only as far as there is some left.
+        try replace(entry.whole, with: .field(field.kind, label: field.label), value, makingRoom: true)
         if keepsEarlier { try remember(field, old, now: now) } else { touch(now) }
     }
 

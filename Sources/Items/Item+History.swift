@@ -64,6 +64,14 @@ extension Item {
         try value.withBytes { value throws(VaultError) in try replace(end..<end, with: entry, value) }
     }
 
+    /// Where the oldest earlier values are that have so many bytes together; all where they have fewer.
+    func oldest(_ size: Int) -> Range<Int> {
+        let all = layout.entries(ItemLayout.Tag.earlier)
+        guard size > 0, let start = all.first?.whole.lowerBound else { return bytes.count..<bytes.count }
+        let last = all.first { $0.whole.upperBound - start >= size } ?? all[all.count - 1]
+        return start..<last.whole.upperBound
+    }
+
     /// Adds an earlier value that another program kept, behind those that are there.
     /// - Throws: As ``add(_:_:_:)``.
     package mutating func addEarlier(

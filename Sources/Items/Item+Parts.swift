@@ -24,7 +24,8 @@ extension Item {
         return numbered(String(text[..<mark]), number - 1).map { .field($0) }
     }
 
-    /// Lends the value of what was named; of a file its content.
+    /// Lends the value of what was named; of a file its content. Whoever gives it to a program asks
+    /// ``requireHere(_:)`` first.
     /// - Throws: What `body` throws. A part of another item traps.
     package borrowing func withPart<R: ~Copyable, E: Error>(
         _ part: Part, _ body: (RawSpan) throws(E) -> R

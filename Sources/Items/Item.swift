@@ -117,17 +117,25 @@ public struct Item: ~Copyable, Sendable {
     }
 
     /// Puts an entry in place of a part of the bytes.
+    /// - Parameter makesRoom: Whether the oldest earlier values go where there is too little room. They lie behind the
+    ///   part.
     /// - Throws: `invalidItem`, `tooLarge`, `outOfMemory`; then nothing has changed.
-    mutating func replace(_ part: Range<Int>, with entry: ItemEntry?, _ value: RawSpan) throws(VaultError) {
+    mutating func replace(
+        _ part: Range<Int>, with entry: ItemEntry?, _ value: RawSpan, makingRoom makesRoom: Bool = false
+    ) throws(VaultError) {
         let added = entry?.size(value: value.byteCount) ?? 0
-        let size = bytes.count - part.count + added
+        var size = bytes.count - part.count + added
+        let gone = makesRoom ? oldest(size - ItemLimits.size) : bytes.count..<bytes.count
+        size -= gone.count
         guard size <= ItemLimits.size else { throw .tooLargeItem }
         var next = try locked { () throws(SecretMemoryError) in try SecretBytes(zeroed: size) }
         bytes.withBytes { old in
             next.withMutableBytes { next in
                 next.store(old.extracting(0..<part.lowerBound), at: 0)
                 entry?.write(value, into: &next, at: part.lowerBound)
-                next.store(old.extracting(part.upperBound..<old.byteCount), at: part.lowerBound + added)
+                next.store(old.extracting(part.upperBound..<gone.lowerBound), at: part.lowerBound + added)
+                let rest = old.extracting(gone.upperBound..<old.byteCount)
+                next.store(rest, at: size - rest.byteCount)
             }
         }
         let layout: ItemLayout

@@ -35,14 +35,12 @@ extension ItemStore {
         at entry: EntryPath, _ reference: SecretReference,
         _ check: (borrowing Item, EntryPath) throws(VaultError) -> Void
     ) throws(VaultError) -> SecretBytes {
-        // What such an item has that is larger than an item can be.
-        guard !entry.collection.utf8.elementsEqual(Item.secretServiceTag.utf8) else {
-            throw VaultError(.invalidItem, "what a program stored over the session bus is not read by references")
-        }
+        try entry.requireOwn()
         let item = try item(entry)
         try item.requireOwn()
-        // Nobody is asked for what will not fit; whoever reads it in pieces is asked then.
+        // Nobody is asked for what will not fit, or is elsewhere; whoever reads it in pieces is asked then.
         if let part = try? item.part(reference) {
+            try item.requireHere(part)
             try item.withPart(part) { value throws(VaultError) in
                 guard value.byteCount <= ItemStore.longestReferenced else {
                     throw VaultError(
@@ -55,6 +53,15 @@ extension ItemStore {
         if item.isOfValue { try checkAbove(entry, check) }
         return try item.withPart(item.part(reference)) { value throws(VaultError) in
             try secretMemory(SecretBytes(copying: value))
+        }
+    }
+}
+
+extension EntryPath {
+    /// - Throws: `invalidItem` for what a program stored over the session bus that its entry could not hold.
+    package func requireOwn() throws(VaultError) {
+        guard !collection.utf8.elementsEqual(LargeSecret.folder.utf8) else {
+            throw VaultError(.invalidItem, "what a program stored over the session bus is not read by references")
         }
     }
 }

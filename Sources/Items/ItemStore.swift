@@ -67,13 +67,9 @@ public final class ItemStore: Sendable {
     ) throws(VaultError) {
         let sequence = item.sequence
         try write { session throws(VaultError) in
-            var isValue = false
-            let stored = try session.withContent(of: name, in: collection) { fields, _ throws(VaultError) in
-                isValue = fields.form == .value
-                return fields.sequence
-            }
-            guard let sequence, stored == sequence else { throw .changedItem }
-            try session.store(item, name, collection, isOfValue: isValue)
+            let stored = try session.item(name, collection)
+            guard let stored, let sequence, stored.sequence == sequence else { throw .changedItem }
+            try session.store(item, name, collection, isOfValue: stored.isOfValue, after: try? stored.largeSecret())
         }
     }
 
@@ -88,8 +84,9 @@ public final class ItemStore: Sendable {
     ) throws {
         try vault.write { session in
             guard var item = try session.item(name, collection) else { throw VaultError.noItem }
+            let large = try? item.largeSecret()
             try change(&item)
-            try session.store(item, name, collection, isOfValue: item.isOfValue)
+            try session.store(item, name, collection, isOfValue: item.isOfValue, after: large)
         }
     }
 
@@ -194,8 +191,9 @@ extension WriteSession {
         _ entry: EntryPath, _ change: (inout Item) throws(VaultError) -> Void
     ) throws(VaultError) {
         guard var item = try item(entry.name, entry.collection) else { throw .noItem }
+        let large = try? item.largeSecret()
         try change(&item)
-        try store(item, entry.name, entry.collection, isOfValue: false)
+        try store(item, entry.name, entry.collection, isOfValue: false, after: large)
     }
 
     mutating func copy(_ entry: EntryPath, to target: EntryPath) throws(VaultError) {
@@ -245,9 +243,22 @@ extension WriteSession {
     }
 
     /// Stores a changed item in place of what it was read from. A value that is still nothing else stays one.
+    /// - Parameter large: The large secret that the item had. It goes with the change that ends it: one of the main
+    ///   value, or of what leads to it.
     fileprivate mutating func store(
-        _ item: borrowing Item, _ name: String, _ collection: String, isOfValue: Bool
+        _ item: borrowing Item, _ name: String, _ collection: String, isOfValue: Bool, after large: LargeSecret?
     ) throws(VaultError) {
+        if item.hasEndedLargeSecret() {
+            var item = try item.duplicate()
+            try item.lead(to: nil)
+            return try store(item, name, collection, isOfValue: isOfValue, after: large)
+        }
+        if let large {
+            let new: LargeSecret?
+            // Nothing goes for a slip in the text that leads to it.
+            do throws(VaultError) { new = try item.largeSecret() } catch { new = large }
+            if new != large { try forget(large) }
+        }
         guard isOfValue, item.isPlain(withHistory: true), let field = item.fields.first else {
             return try item.withBytes { bytes throws(VaultError) in
                 try put(item: bytes, for: name, in: collection, replacing: true)

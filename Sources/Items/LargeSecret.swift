@@ -57,6 +57,35 @@ extension Item {
         guard let large = LargeSecret(parsing: text, of: id) else { throw .anotherSecret }
         return large
     }
+
+    /// Where its secret is; nil for in the item. No earlier value tells of a place where nothing is any more.
+    package mutating func lead(to large: LargeSecret?) throws(VaultError) {
+        let text = large.map { Array($0.text.utf8) } ?? []
+        switch (field(LargeSecret.label), large) {
+        case (nil, nil): return
+        case (nil, _): try unsafe add(.text, LargeSecret.label, bytes: text.span.bytes)
+        case (let field?, nil): try removeEntry(layout.entries(ItemLayout.Tag.field)[field.index])
+        case (let field?, _): try unsafe set(field, bytes: text.span.bytes, keepsEarlier: false)
+        }
+    }
+
+    /// Nobody gets an empty value for a secret that is elsewhere.
+    /// - Throws: `invalidItem` for the main value of an item whose secret is a value of its own, with the place of that;
+    ///   `damaged` where the place is another item's.
+    package borrowing func requireHere(_ part: Part) throws(VaultError) {
+        guard case .field(let field) = part, field.size == 0, field == mainField, let large = try largeSecret()
+        else { return }
+        throw VaultError(
+            .invalidItem,
+            "a program's secret of more than 768 KiB is not in its entry; it is the value \(LargeSecret.folder)/\(large.name)"
+        )
+    }
+
+    /// Whether the main value was changed, or removed, since it was the large secret to which the item still leads.
+    borrowing func hasEndedLargeSecret() -> Bool {
+        guard mainField?.size != 0, field(LargeSecret.label) != nil else { return false }
+        return (try? largeSecret()) != nil
+    }
 }
 
 extension ItemStore {

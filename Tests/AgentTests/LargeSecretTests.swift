@@ -104,6 +104,61 @@ import VaultStorage
         #expect(try values == [name])
     }
 
+    private func change(_ name: String, _ body: (inout Item) throws -> Void) throws {
+        try ItemStore(vault).change(name, in: "work", body)
+    }
+
+    @Test func `what the user enters, restores or removes ends a large secret`() throws {
+        try create("a", [1])
+        try set("a", old)
+        try change("a") { item in
+            let password = item.field("password")
+            try item.set(#require(password), secret("entered"))
+        }
+        #expect(try get("a") == Array("entered".utf8) && values.isEmpty && files.isEmpty)
+        #expect(try ItemStore(vault).item("a", in: "work").field("large secret") == nil)
+        // As `replace` stores it, which a command does through the agent; and what was there first.
+        try set("a", old)
+        var item = try ItemStore(vault).item("a", in: "work")
+        let earlier = item.history.first { $0.label == "password" }
+        let first = try item.withValue(of: #require(earlier)) { try SecretBytes(copying: $0) }
+        let field = item.field("password")
+        try item.set(#require(field), first)
+        try ItemStore(vault).replace("a", in: "work", with: item)
+        #expect(try get("a") == [1] && values.isEmpty && files.isEmpty)
+        // No earlier value leads to where nothing is.
+        #expect(try ItemStore(vault).item("a", in: "work").history.allSatisfy { $0.label == "password" })
+        try set("a", new)
+        try change("a") { item in
+            let password = item.field("password")
+            try item.remove(#require(password))
+        }
+        #expect(errorCode { _ = try get("a") } == .recordNotFound)
+        #expect(try values.isEmpty && files.isEmpty)
+    }
+
+    @Test func `a change that is not of the secret leaves it`() throws {
+        try create("a", old)
+        try change("a") { item in try item.add(.text, "more", secret("x")) }
+        try change("a") { item in
+            let password = item.field("password")
+            try item.set(#require(password), secret(""))
+        }
+        try change("a") { item in try item.removeTag("secret-service") }
+        try change("a") { item in try item.addTag("secret-service") }
+        #expect(try get("a") == old && values.count == 1)
+    }
+
+    @Test func `a secret of any size is stored again`() throws {
+        let half = [UInt8](repeating: 4, count: 600 << 10)
+        try create("a", half)
+        for value in [[5], half, old, half, [UInt8](repeating: 6, count: 600 << 10), new, half] {
+            try set("a", value)
+            #expect(try get("a") == value)
+        }
+        #expect(try values.isEmpty && files.isEmpty)
+    }
+
     @Test func `no item leads to another's value, and none is empty instead`() throws {
         try create("a", old)
         try create("b", new)

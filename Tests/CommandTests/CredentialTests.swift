@@ -65,12 +65,13 @@ import Testing
         // Nobody can be asked for what a unit gets.
         try put("credentials/web.service/asks", "s3cret", in: sandbox)
         #expect(try sandbox.run("tag", "add", "credentials/web.service/asks", "ask-each-time").code == 0)
+        try put("credentials/web.service/blank", "\n", in: sandbox)
         let result = try run(
             """
             process = start()
             print(ask("web.service", "db"), end="")
             print(ask("web.service", "long") == "x" * 65536)
-            for unit, id in [("web.service", "longer"), ("other.service", "db"), ("web.service", "DB"),
+            for unit, id in [("web.service", "longer"), ("web.service", "blank"), ("other.service", "db"), ("web.service", "DB"),
                 ("web@.service", "db"), ("web.service", "asks")]: print(ask(unit, id))
             # No unit waits where the name is none of a unit: another program of systemd's, or anybody's.
             print([ask(unit, id) for unit, id in [("greeting", ""), ("", "greeting"), ("..", "greeting")]])

@@ -135,6 +135,24 @@ import VaultStorage
                 == .tooLarge)
     }
 
+    @Test func `the oldest earlier values make room for a new one`() throws {
+        var item = try Item(.login)
+        try item.add(.secret, "password", secret("first"))
+        try item.add(.text, "username", secret("ada"))
+        let half = pattern(ItemLimits.size / 2)
+        for value in [Array("second".utf8), half, Array("third".utf8), half, half.reversed()] {
+            try value.lend { try item.set(item.need("password"), bytes: $0) }
+        }
+        // What was before the last does not fit beside it.
+        #expect(try item.withValue(of: item.need("password")) { $0.array } == half.reversed())
+        #expect(item.text("username") == "ada" && item.history.allSatisfy { $0.size < half.count })
+        let before = bytes(item)
+        #expect(
+            errorCode { try pattern(ItemLimits.size).lend { try item.set(item.need("password"), bytes: $0) } }
+                == .tooLarge)
+        #expect(bytes(item) == before)
+    }
+
     @Test func `what an item cannot hold changes nothing`() throws {
         var item = try Item(.login)
         try item.add(.text, "username", secret("ada"))

@@ -95,10 +95,7 @@ private struct CargoTokens {
     private func append(_ path: RecordName, to answer: inout SecretJSON) throws {
         let item = try access.item(path)
         guard !item.isOfSecretService, let field = item.mainField else { throw CargoTokens.none }
-        try item.withValue(of: field) { value in
-            guard value.isUTF8 else { throw CommandError.failure(.invalidItem, "the token is no text") }
-            try answer.value(value)
-        }
+        try item.withText(.field(field), "token") { value in try answer.value(value) }
     }
 
     /// A token that cargo was not told, from the terminal: its own standard input is the protocol's.

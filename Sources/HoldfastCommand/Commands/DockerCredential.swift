@@ -74,9 +74,17 @@ private struct DockerAccounts {
                 "a program stored this over the session bus")
         }
         var answer = SecretJSON()
-        try append("{\"ServerURL\":\(JSON.text(path.name).encoded),\"Username\":", "username", of: item, to: &answer)
-        try append(",\"Secret\":", "password", of: item, to: &answer)
-        do throws(SecretMemoryError) { try answer.raw("}") } catch { throw CommandError(error) }
+        do {
+            try answer.raw("{\"ServerURL\":\(JSON.text(path.name).encoded)")
+            for (member, label) in [("Username", "username"), ("Secret", "password")] {
+                guard let field = item.field(label) else {
+                    throw CommandError.failure(.fieldNotFound, "the entry has no field \"\(label)\"")
+                }
+                try answer.raw(",\"\(member)\":")
+                try item.withText(.field(field), "field \"\(label)\"") { value in try answer.value(value) }
+            }
+            try answer.raw("}")
+        } catch { throw CommandError(error) }
         try answer.write()
     }
 
@@ -133,22 +141,6 @@ private struct DockerAccounts {
     /// Bytes that are no secret.
     private static func text(_ bytes: RawSpan) -> String {
         unsafe bytes.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
-    }
-
-    /// - Parameter name: What stands before the value.
-    private func append(
-        _ name: String, _ label: String, of item: borrowing Item, to answer: inout SecretJSON
-    ) throws(CommandError) {
-        guard let field = item.field(label) else {
-            throw .failure(.fieldNotFound, "the entry has no field \"\(label)\"")
-        }
-        try item.withValue(of: field) { value throws(CommandError) in
-            guard value.isUTF8 else { throw .failure(.invalidItem, "the field \"\(label)\" is no text") }
-            do throws(SecretMemoryError) {
-                try answer.raw(name)
-                try answer.value(value)
-            } catch { throw CommandError(error) }
-        }
     }
 
     private func path(_ server: String) throws(CommandError) -> RecordName {

@@ -25,6 +25,7 @@ private func answerKubernetes(_ arguments: Arguments) throws(CommandError) -> Ex
     let version = try ExecInfo.version()
     let access = ItemAccess(arguments)
     let found = try access.find(arguments[place: 0], .partOnTerminal)
+    try vaultCall { try found.path.entry.requireOwn() }
     return try answer(found.item, version)
 }
 
@@ -47,8 +48,7 @@ private func answer(_ item: borrowing Item, _ version: String) throws(CommandErr
             "{\"apiVersion\":\(JSON.text(version).encoded),\"kind\":\"ExecCredential\",\"status\":{")
         for (index, value) in values.enumerated() {
             try answer.raw("\(index > 0 ? "," : "")\"\(value.member)\":")
-            try item.withPart(value.part) { bytes in
-                guard bytes.isUTF8 else { throw CommandError.failure(.invalidItem, "the \(value.member) is no text") }
+            try item.withText(value.part, value.member) { bytes in
                 try answer.value(value.member == "token" ? bytes.extracting(0..<bytes.endOfText) : bytes)
             }
         }
@@ -81,14 +81,5 @@ private enum ExecInfo {
             throw .usage("the client asks for another version than \(versions[0]); set it in the kubeconfig")
         }
         return wanted
-    }
-}
-
-extension RawSpan {
-    /// Where it ends without what `echo` leaves behind a token.
-    fileprivate var endOfText: Int {
-        var end = byteCount
-        while end > 0, [0x0A, 0x0D].contains(byte(at: end - 1)) { end -= 1 }
-        return end
     }
 }

@@ -61,11 +61,12 @@ private func showItem(_ arguments: Arguments) throws(CommandError) -> ExitCode {
 
 extension Item {
     /// Lends the value of what a text names; of a file its content.
-    /// - Throws: `fieldNotFound`.
+    /// - Throws: `fieldNotFound`; as ``Items/Item/requireHere(_:)``.
     borrowing func withNamed<R>(
         _ label: String, _ body: (RawSpan) throws(CommandError) -> R
     ) throws(CommandError) -> R {
         let found: Part = if let part = part(label) { part } else { .field(try named(label)) }
+        try vaultCall { try requireHere(found) }
         return try withPart(found) { value throws(CommandError) in try body(value) }
     }
 }

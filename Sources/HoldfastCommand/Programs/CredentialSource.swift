@@ -18,8 +18,17 @@ final class CredentialSource: Sendable {
         self.runtime = runtime
     }
 
-    /// - Throws: What reading throws; `locked` where nobody has unlocked the vault.
+    /// - Throws: What reading throws; `locked` where nobody has unlocked the vault; `invalidItem` for a secret that is
+    ///   empty, with which a unit would start as with one.
     func value(_ wanted: UnitCredential) throws -> SecretBytes {
+        let value = try read(wanted)
+        guard value.withBytes({ $0.endOfText > 0 }) else {
+            throw CommandError.failure(.invalidItem, "the secret is empty")
+        }
+        return value
+    }
+
+    private func read(_ wanted: UnitCredential) throws -> SecretBytes {
         let reference = try SecretReference(collection: UnitCredential.collection, item: wanted.entry)
         switch try AgentClient(home: home, runtime: runtime) {
         case .none: break

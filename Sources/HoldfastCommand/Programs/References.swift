@@ -104,8 +104,12 @@ struct References {
             }
         }
         let item = try access.item(path)
-        try vaultCall { try item.requireOwn() }
-        let part = try vaultCall { try item.part(reference) }
+        let part = try vaultCall {
+            try item.requireOwn()
+            let part = try item.part(reference)
+            try item.requireHere(part)
+            return part
+        }
         try item.withPart(part) { bytes throws(CommandError) in try body(bytes) }
     }
 

@@ -97,8 +97,9 @@ package struct SecretServiceStore: Sendable {
         let item = try items.item(name, in: collection)
         let entry = try SecretServiceStore.entry(of: item, name, collection)
         try check(item)
-        if let large = try item.largeSecret() { return try read(large, entry.contentType) }
         guard let field = item.field(SecretServiceStore.secretLabel) else { throw .notShown }
+        // What the user has entered since is the secret.
+        if field.size == 0, let large = try item.largeSecret() { return try read(large, entry.contentType) }
         return try item.withValue(of: field) { value throws(VaultError) in
             try room?.take(value.byteCount)
             return try SecretServiceSecret(copying: value, contentType: entry.contentType)
@@ -132,7 +133,7 @@ package struct SecretServiceStore: Sendable {
         let isLarge = secret.byteCount > SecretServiceStore.longestInItem
         var made = try SecretServiceStore.item(draft, isLarge ? secret.extracting(0..<0) : secret)
         let large = isLarge ? try LargeSecret(of: made.id, size: secret.byteCount) : nil
-        if let large { try made.put(LargeSecret.label, Array(large.text.utf8)) }
+        try made.lead(to: large)
         var stored: String?
         try write(secret, as: large) { session throws(VaultError) in
             for number in 1...1000 where stored == nil {
@@ -181,24 +182,17 @@ package struct SecretServiceStore: Sendable {
             new = try LargeSecret(of: item.id, size: secret.byteCount)
         }
         try write(secret, as: new) { session throws(VaultError) in
-            var old: LargeSecret?
             try session.change(EntryPath(collection: collection, name: name)) { item throws(VaultError) in
                 guard SecretServiceStore.attributes(of: item) != nil,
                     let field = item.field(SecretServiceStore.secretLabel),
                     // Another item may have got the name meanwhile.
                     new?.belongs(to: item) != false
                 else { throw .notShown }
-                old = try? item.largeSecret()
                 try item.set(field, bytes: new == nil ? secret : secret.extracting(0..<0), now: WallClock.milliseconds)
-                if let new {
-                    try item.put(LargeSecret.label, Array(new.text.utf8))
-                } else if let place = item.field(LargeSecret.label) {
-                    try item.remove(place)
-                }
+                try item.lead(to: new)
                 try item.put(SecretServiceStore.typeLabel, Array(contentType.utf8))
                 if let label { try item.put(SecretServiceStore.labelLabel, Array(label.utf8)) }
             }
-            if let old { try session.forget(old) }
         }
     }
 
