@@ -8,11 +8,17 @@ internal import VaultStorage
 /// search, anew after a change of the vault, and dropped when the vault is locked.
 final class ItemIndex: KeyHolder {
     private let state = Mutex(State())
+    /// Bytes of it, at most.
+    private let limit: Int
+
+    init(limit: Int) { self.limit = limit }
 
     private struct State: ~Copyable {
         /// The vault's change that it shows; nil without an index.
         var change: UInt64?
         var segments: [Segment] = []
+        /// The change of which there can be none, for want of memory.
+        var withoutIndex: UInt64?
         /// How often a lock has dropped it: what was built meanwhile is not kept.
         var drops: UInt64 = 0
     }
@@ -38,21 +44,52 @@ final class ItemIndex: KeyHolder {
     /// - Throws: `locked`, also when the vault is being locked meanwhile; `damaged`, `outOfMemory`.
     func forEach(_ vault: Vault, _ body: (IndexedEntry, RawSpan) -> Void) throws(VaultError) {
         let change = try vault.lastChange()
-        let (known, drops) = state.withLock { ($0.change, $0.drops) }
-        if known != change {
-            let (segments, seen) = try build(vault)
-            state.withLock { state in
-                guard state.drops == drops else { return }
-                state.segments = segments
-                state.change = seen
+        let (known, drops, isWithout) = state.withLock { ($0.change, $0.drops, $0.withoutIndex == change) }
+        if known != change, !isWithout {
+            do throws(VaultError) { try renew(vault, drops) } catch {
+                guard error.code == .outOfMemory else { throw error }
+                // The old one and the new one may be too much together.
+                state.withLock { ($0.change, $0.segments) = (nil, []) }
+                do throws(VaultError) { try renew(vault, drops) } catch {
+                    guard error.code == .outOfMemory else { throw error }
+                    state.withLock { $0.withoutIndex = change }
+                }
             }
         }
-        let isThere = state.withLock { state in
+        // Nil where another thread has found that there is no memory for one.
+        let isThere: Bool? = state.withLock { state in
             guard state.drops == drops else { return false }
+            guard state.change != nil else { return nil }
             for segment in state.segments { segment.forEach(body) }
             return true
         }
-        guard isThere else { throw .locked }
+        switch isThere {
+        case true?: return
+        case false?: throw .locked
+        case nil: try read(vault, body)
+        }
+    }
+
+    private func renew(_ vault: Vault, _ drops: UInt64) throws(VaultError) {
+        let (segments, seen) = try build(vault)
+        state.withLock { state in
+            guard state.drops == drops else { return }
+            state.segments = segments
+            state.change = seen
+        }
+    }
+
+    /// Lends every entry without an index, as slow as each item is read: nobody who fills the vault ends searches.
+    private func read(_ vault: Vault, _ body: (IndexedEntry, RawSpan) -> Void) throws(VaultError) {
+        var segment = try Segment(64 << 10)
+        _ = try vault.forEachContent(for: self) { info, content throws(VaultError) in
+            if info.isItem, Admission.isReservedName(info.name) { return }
+            let entry = try IndexEntry(info, content)
+            segment.empty()
+            if !segment.hasRoom(for: entry.size) { segment = try Segment(entry.size) }
+            segment.append(entry, info, content)
+            segment.forEach(body)
+        }
     }
 
     private func build(_ vault: Vault) throws(VaultError) -> ([Segment], UInt64) {
@@ -61,7 +98,8 @@ final class ItemIndex: KeyHolder {
             if info.isItem, Admission.isReservedName(info.name) { return }
             let entry = try IndexEntry(info, content)
             if !(segments.last?.hasRoom(for: entry.size) ?? false) {
-                segments.append(try Segment(atLeast: entry.size))
+                guard (segments.count + 1) * Segment.standardSize <= limit else { throw .noIndexMemory }
+                segments.append(try Segment(max(entry.size, Segment.standardSize)))
             }
             segments[segments.count - 1].append(entry, info, content)
         }
@@ -71,14 +109,16 @@ final class ItemIndex: KeyHolder {
 
 /// A piece of the index: entries one behind the other in locked memory.
 final class Segment: @unchecked Sendable {  // reached under the index's lock only
-    private static let standardSize = 256 << 10
+    static let standardSize = 256 << 10
 
     private var bytes: SecretBytes
     private var used = 0
 
-    init(atLeast size: Int) throws(VaultError) {
-        bytes = try secretMemory(SecretBytes(zeroed: max(size, Segment.standardSize), lifetime: .longLived))
+    init(_ size: Int) throws(VaultError) {
+        bytes = try secretMemory(SecretBytes(zeroed: size, lifetime: .longLived))
     }
+
+    func empty() { used = 0 }
 
     func hasRoom(for size: Int) -> Bool { size <= bytes.count - used }
 
@@ -97,4 +137,8 @@ final class Segment: @unchecked Sendable {  // reached under the index's lock on
             }
         }
     }
+}
+
+extension VaultError {
+    fileprivate static let noIndexMemory = VaultError(.outOfMemory, "there is no memory for an index")
 }

@@ -62,8 +62,8 @@ extension ItemStore {
     /// in its name, then the rest; favourites first among equals, then by name.
     ///
     /// The first search after an unlock or a change reads every item; the next ones look through an index in locked
-    /// memory.
-    /// - Throws: `locked`, `damaged`, `outOfMemory` when so much memory cannot be locked.
+    /// memory. Where so much memory cannot be locked, each search reads every item.
+    /// - Throws: `locked`, `damaged`, `outOfMemory`.
     public func search(_ query: ItemQuery) throws(VaultError) -> [Match] {
         defer { WorkingMemory.wipe() }
         var found: [(rank: Int, match: Match)] = []

@@ -21,9 +21,12 @@ public final class ItemStore: Sendable {
     public static let standardLifetime = Duration.seconds(30 * 86_400)
 
     /// Over an open or locked vault.
-    public init(_ vault: Vault) {
+    public convenience init(_ vault: Vault) { self.init(vault, indexing: .max) }
+
+    /// - Parameter limit: Bytes of the index, at most. Searches in a vault that has more read every item.
+    package init(_ vault: Vault, indexing limit: Int) {
         self.vault = vault
-        index = ItemIndex()
+        index = ItemIndex(limit: limit)
     }
 
     /// Whether a search has built its index and no lock has dropped it.

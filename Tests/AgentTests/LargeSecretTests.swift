@@ -149,6 +149,16 @@ import VaultStorage
         #expect(try get("a") == old && values.count == 1)
     }
 
+    @Test func `programs store a bounded number of items`() throws {
+        let few = SecretServiceStore(ItemStore(vault), atMost: 2)
+        let draft = SecretServiceStore.Draft(
+            label: "a", attributes: SecretServiceAttributes(), contentType: "text/plain", replaces: false)
+        for _ in 0..<2 { _ = try [UInt8]([1]).lend { try few.create(draft, $0, in: "work") } }
+        #expect(errorCode { _ = try [UInt8]([1]).lend { try few.create(draft, $0, in: "work") } } == .tooLarge)
+        try few.delete("a", in: "work")
+        _ = try [UInt8]([1]).lend { try few.create(draft, $0, in: "work") }
+    }
+
     @Test func `a secret of any size is stored again`() throws {
         let half = [UInt8](repeating: 4, count: 600 << 10)
         try create("a", half)

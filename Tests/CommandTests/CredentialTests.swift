@@ -81,7 +81,7 @@ import Testing
             print("locked:", ask("web.service", "db"))
             print(end(process))
             """, in: sandbox)
-        let refused = String(repeating: "refused\n", count: 5)
+        let refused = String(repeating: "refused\n", count: 6)
         #expect(
             result.text == "s3cret of web\nTrue\n\(refused)['', '', '']\n['', '', 0]\nlocked: refused\n0\n",
             "\(result.text) \(result.errors)")

@@ -284,6 +284,31 @@ import VaultStorage
 
 @Suite struct SearchAndLockTests {
     /// A lock tells the index to go while it holds the vault's own monitor: neither may wait for the other.
+    @Test func `without memory for an index everything is found, before and after a change`() throws {
+        let home = try ItemHome()
+        let small = ItemStore(home.vault, indexing: 300_000)
+        try home.items.add(home.login(), as: "mail")
+        #expect(try small.search(ItemQuery("mail")).count == 1 && small.hasIndex)
+        // As a program of the session bus fills the vault.
+        let value: [UInt8] = [1]
+        try home.vault.write { session in
+            for number in 0..<600 {
+                let name = "\(number) " + String(repeating: "~", count: 1000)
+                try value.lend { try session.put($0, for: name, in: "work") }
+            }
+        }
+        for _ in 0..<2 {
+            #expect(try small.search(ItemQuery("mail")).map(\.name) == ["mail"])
+            #expect(try small.search(ItemQuery("")) == home.items.search(ItemQuery("")) && !small.hasIndex)
+        }
+        try home.vault.write { session in
+            for record in try home.vault.records(in: "work") { try session.delete(record.name, in: "work") }
+        }
+        #expect(try small.search(ItemQuery("")).count == 1 && small.hasIndex)
+        home.vault.lock(because: .ended)
+        #expect(errorCode { _ = try small.search(ItemQuery("")) } == .locked)
+    }
+
     @Test func `searches and locks at the same time wait for each other no longer than they work`() async throws {
         let home = try ItemHome()
         for number in 0..<200 { try home.items.add(home.login("user \(number)"), as: "item \(number)") }

@@ -153,6 +153,7 @@ enum SecretServiceError {
     static let unknownObject = "org.freedesktop.DBus.Error.UnknownObject"
     static let readOnly = "org.freedesktop.DBus.Error.PropertyReadOnly"
     static let unknownProperty = "org.freedesktop.DBus.Error.UnknownProperty"
+    static let noMemory = "org.freedesktop.DBus.Error.NoMemory"
     static let failed = "org.freedesktop.DBus.Error.Failed"
 
     static func name(of error: VaultError) -> String {
@@ -161,6 +162,7 @@ enum SecretServiceError {
         case .recordNotFound, .invalidName: noSuchObject
         case .notAllowed: accessDenied
         case .tooLarge: limits
+        case .outOfMemory: noMemory
         default: failed
         }
     }

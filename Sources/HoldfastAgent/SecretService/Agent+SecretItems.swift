@@ -144,15 +144,21 @@ extension Agent {
         do throws(VaultError) {
             return try SecretServiceSecret(size: secret.value.count, contentType: secret.contentType) {
                 () throws(VaultError) in
+                var failure: SecretMemoryError?
                 let opened = secret.value.withBytes { value in
-                    secret.parameters.withBytes { session.cipher.open(value, parameters: $0) }
+                    secret.parameters.withBytes { parameters -> SecretBytes? in
+                        do throws(SecretMemoryError) {
+                            return try session.cipher.open(value, parameters: parameters)
+                        } catch {
+                            failure = error
+                            return nil
+                        }
+                    }
                 }
-                switch consume opened {
-                case .some(let value): return value
-                case .none:
-                    isWrong = true
-                    throw VaultError(.tooLarge, "there is no memory for this secret")
-                }
+                if let opened = consume opened { return opened }
+                if let failure { throw VaultError(failure) }
+                isWrong = true
+                throw VaultError(.invalidItem, "this secret was encrypted with another key")
             }
         } catch {
             guard !isWrong else { return nil }

@@ -111,12 +111,11 @@ extension ItemAccess {
     func records() throws(CommandError) -> [ListedRecord] {
         let result = try run { agent throws(VaultError) in
             let all = try agent.list(nil)
-            // What they are is read from each; names are told even if there is no memory for that.
-            let known = (try? agent.find("", in: nil)) ?? []
+            let known = try agent.find("", in: nil)
             return (all, known.map { ListedRecord($0) }, 0)
         } own: { (items, vault) throws(VaultError) in
             let all = try vault.records()
-            let known = (try? items.search(ItemQuery(""))) ?? []
+            let known = try items.search(ItemQuery(""))
             return (all, known.map { ListedRecord($0) }, vault.collectionsOutOfReach.count)
         }
         let (all, known, outOfReach) = result

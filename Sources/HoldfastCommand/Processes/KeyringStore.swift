@@ -131,7 +131,7 @@ package enum KeyringStore {
         let longest = SecretServiceStore.longestInItem + SecretServiceCipher.padding
         return try keyring.secret(path, session: session.path, atMost: longest) { value, parameters, type in
             try? SecretServiceSecret(size: value.byteCount, contentType: type) { () throws(VaultError) in
-                guard let opened = session.cipher.open(value, parameters: parameters),
+                guard let opened = try? session.cipher.open(value, parameters: parameters),
                     opened.count <= SecretServiceStore.longestInItem
                 else { throw .tooLargeSecret }
                 return opened

@@ -79,11 +79,17 @@ package final class SecretServiceCipher: Sendable {
         }
     }
 
-    /// Nil for what was not encrypted with this key, and without memory.
-    package func open(_ value: RawSpan, parameters: RawSpan) -> SecretBytes? {
+    /// - Returns: Nil for what was not encrypted with this key.
+    /// - Throws: Without memory.
+    package func open(_ value: RawSpan, parameters: RawSpan) throws(SecretMemoryError) -> SecretBytes? {
         switch key {
-        case .none: parameters.byteCount == 0 ? try? SecretBytes(copying: value, lifetime: .longLived) : nil
-        case .some(let key): try? SecretServiceCipher.decrypt(value, key, parameters)
+        case .none:
+            guard parameters.byteCount == 0 else { return nil }
+            return try SecretBytes(copying: value, lifetime: .longLived)
+        case .some(let key):
+            do { return try SecretServiceCipher.decrypt(value, key, parameters) } catch let error as SecretMemoryError {
+                throw error
+            } catch CryptographyError.memory(let error) { throw error } catch { return nil }
         }
     }
 

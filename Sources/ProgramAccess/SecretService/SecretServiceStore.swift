@@ -22,11 +22,17 @@ package struct SecretServiceStore: Sendable {
     /// Items that one answer names, at most.
     package static let most = 1024
 
+    /// Items that programs store together, at most: each costs every search of the user's.
+    package static let mostItems = 10_000
+
     let items: ItemStore
     /// What secrets may take of locked memory; nil for one that is alone.
     let room: SecretServiceRoom?
+    private let limit: Int
 
-    package init(_ items: ItemStore, _ room: SecretServiceRoom? = nil) { (self.items, self.room) = (items, room) }
+    package init(_ items: ItemStore, _ room: SecretServiceRoom? = nil, atMost limit: Int = mostItems) {
+        (self.items, self.room, self.limit) = (items, room, limit)
+    }
 
     /// What is told of an item without its secret.
     package struct Entry: Sendable {
@@ -109,7 +115,7 @@ package struct SecretServiceStore: Sendable {
     /// Stores an item, or changes one with the same attributes.
     /// - Returns: Its name: the label with `-` in place of slashes, and a number behind it where that name is taken;
     ///   and whether it is new.
-    /// - Throws: `tooLarge`, and what storing throws.
+    /// - Throws: `tooLarge`, also for one more than ``mostItems``; what storing throws.
     package func create(
         _ draft: Draft, _ secret: RawSpan, in collection: String
     ) throws(VaultError) -> (name: String, isNew: Bool) {
@@ -129,6 +135,9 @@ package struct SecretServiceStore: Sendable {
         guard !EntryPath(collection: collection, name: plain).isReserved,
             !collection.utf8.elementsEqual(LargeSecret.folder.utf8)
         else { throw VaultError(.reservedCollection, "this collection is Holdfast's own") }
+        guard try items.search(ItemQuery("#" + SecretServiceStore.tag)).count < limit else {
+            throw VaultError(.tooLarge, "programs have stored \(limit) items; remove some of them")
+        }
         let names = try items.names()
         let isLarge = secret.byteCount > SecretServiceStore.longestInItem
         var made = try SecretServiceStore.item(draft, isLarge ? secret.extracting(0..<0) : secret)
