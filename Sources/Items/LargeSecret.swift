@@ -70,7 +70,7 @@ extension Item {
     }
 
     /// Nobody gets an empty value for a secret that is elsewhere.
-    /// - Throws: `invalidItem` for the main value of an item whose secret is a value of its own, with the place of that;
+    /// - Throws: `invalidItem` for the main value of an item whose secret is a value of its own, with its place;
     ///   `damaged` where the place is another item's.
     package borrowing func requireHere(_ part: Part) throws(VaultError) {
         guard case .field(let field) = part, field.size == 0, field == mainField, let large = try largeSecret()
