@@ -81,6 +81,18 @@ import VaultFormat
         #expect(cargo.contains("is empty") && !cargo.contains("token\""), "\(cargo)")
     }
 
+    @Test func `an export leaves no empty password behind`() throws {
+        let file = sandbox.path + "/export.json"
+        let exported = try sandbox.run(
+            "export", file, "--plain", "--yes", "--collection", "work", passcode: Prepared.passcode)
+        #expect(exported.code == 0, "\(exported.errors)")
+        let imported = try sandbox.run("import", file, "--collection", "again", passcode: Prepared.passcode)
+        #expect(imported.code == 0, "\(imported.errors)")
+        let read = try run(["get", "holdfast://again/work%2Flarge"])
+        let isRefused = read.code != 0 && read.text.isEmpty && read.errors.contains(LargeSecret.label)
+        #expect(isRefused, "\(imported.errors) \(read.errors)")
+    }
+
     @Test func `a password that was entered since is the secret`() throws {
         let changed = try sandbox.run(
             "edit", "work/large", "--field", "password", "--secret-fd=5", descriptors: [5: sandbox.lines("new")])
