@@ -88,6 +88,17 @@ import Testing
         #expect(result.text == "1\n(true,)\n1\n(false,)\n", "\(result.text) \(result.errors)")
     }
 
+    @Test(arguments: ["link", "./link/../link", "$HOLDFAST_HOME/", "$HOLDFAST_HOME/."])
+    func `a vault is known by whatever path it is named by`(_ path: String) throws {
+        let result = try run(
+            #"""
+            ln -s "$HOLDFAST_HOME" link
+            "$HOLDFAST" secrets serve --always; "$HOLDFAST" secrets stop --home "\#(path)"; owned; ls $file 2> /dev/null
+            "$HOLDFAST" secrets serve --always --home "\#(path)"; "$HOLDFAST" secrets stop; owned; ls $file 2> /dev/null
+            """#)
+        #expect(result.text == "(false,)\n(false,)\n", "\(result.text) \(result.errors)")
+    }
+
     @Test func `another's file stays, and a path that D-Bus cannot start is refused`() throws {
         let result = try run(
             #"""

@@ -147,11 +147,18 @@ struct SecretServiceFile {
 
     private var isOurs: Bool { text.starts(with: SecretServiceFile.mark.utf8) }
 
-    /// Whether the last line has this vault served, by this program wherever it lay.
+    /// Whether the last line has this vault served, by this program wherever it lay, and under whatever path.
     private func isFor(_ home: String) -> Bool {
-        guard let home = SecretServiceFile.quoted(home) else { return false }
-        let end = Array("\(SecretServiceFile.words)\(home)\n".utf8)
-        return text.suffix(end.count).elementsEqual(end)
+        let text = String(decoding: text, as: UTF8.self)
+        guard text.hasSuffix("'\n"),
+            let start = text.ranges(of: SecretServiceFile.words + "'").last?.upperBound
+        else { return false }
+        let served = String(text[start...].dropLast(2))
+        var (own, other) = (stat(), stat())
+        guard unsafe stat(served, &other) == 0, unsafe stat(home, &own) == 0 else {
+            return served.utf8.elementsEqual(home.utf8)
+        }
+        return own.st_dev == other.st_dev && own.st_ino == other.st_ino
     }
 
     /// What is in it; nothing of what cannot be read.
