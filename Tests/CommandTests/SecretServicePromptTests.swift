@@ -155,6 +155,32 @@ import Testing
             result.text == "s3cret\n/org/freedesktop/secrets/collection/default\n", "\(result.text) \(result.errors)")
     }
 
+    @Test func `a locked vault answers a search of one collection, and a long one, with an object that finds it there`() throws
+    {
+        let result = try run(
+            #"""
+            cat > places.py <<'END'
+            import secretstorage, sys
+            b = secretstorage.dbus_init()
+            c = secretstorage.get_default_collection(b)
+            long = {'one': '1' * 900, 'two': '2' * 900, 'three': '3' * 900}
+            if sys.argv[1] == 'store':
+                elsewhere = secretstorage.Collection(b, '/org/freedesktop/secrets/collection/a')
+                elsewhere.create_item('a', {'user': 'bob'}, b'elsewhere')
+                c.create_item('mine', {'user': 'bob'}, b'here'); c.create_item('long', long, b'found')
+            elif sys.argv[1] == 'ask':
+                for where in ({'user': 'bob'}, long):
+                    for item in c.search_items(where): print(item.item_path)
+            else:
+                for path in open('paths').read().split():
+                    print(secretstorage.Item(b, path).get_secret().decode())
+            END
+            /usr/bin/python3 places.py store; lock; /usr/bin/python3 places.py ask > paths; wc -l < paths
+            pass; /usr/bin/python3 places.py get
+            """#)
+        #expect(result.text == "2\nhere\nfound\n", "\(result.text) \(result.errors)")
+    }
+
     @Test func `a call has few searches made again`() throws {
         let result = try run(
             #"""

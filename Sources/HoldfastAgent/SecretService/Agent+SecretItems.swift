@@ -32,7 +32,7 @@ extension Agent {
         case .collection, .alias, .sessionCollection:
             guard let place = SecretServiceWork.Place(path) else { return refuseUnknown(call) }
             answered = SecretServiceWork.properties(of: place, [], isLocked: true)
-        case .found(let attributes): answered = SecretServiceWork.properties(lockedWith: attributes)
+        case .found(let attributes, _): answered = SecretServiceWork.properties(lockedWith: attributes)
         case .session, .prompt: answered = .properties([])
         case .item, .sessionItem:
             refuseLocked(call)

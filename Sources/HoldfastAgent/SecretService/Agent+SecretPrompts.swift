@@ -11,8 +11,21 @@ internal import VaultStorage
 extension Agent {
     /// What a search finds in a locked vault: names and attributes are encrypted, so one object stands for whatever has
     /// the attributes.
-    func answerLocked(_ question: SecretServiceAttributes, _ call: BusCall, _ kind: SecretServiceCall) {
-        let path = kind == .searchItems ? SecretServicePath(answering: question) : nil
+    /// - Parameter place: Where the search is; everywhere when nil.
+    func answerLocked(
+        _ question: SecretServiceAttributes, in place: SecretServiceWork.Place?, _ call: BusCall,
+        _ kind: SecretServiceCall
+    ) {
+        let path: SecretServicePath?
+        switch place {
+        // What is kept in memory is gone.
+        case .session: path = nil
+        case .folder(let collection): path = SecretServicePath(answering: question, in: collection)
+        case nil: path = SecretServicePath(answering: question, in: nil)
+        }
+        if path == nil, place != .session, !question.values.isEmpty {
+            return call.fail(SecretServiceError.limits, "the vault is locked, and a search of this length is for an open one")
+        }
         answer(.locked(path.map { [$0.text] } ?? []), to: call, kind)
     }
 

@@ -153,12 +153,12 @@ extension Agent {
         case .createCollection: return createCollection(call)
         case .searchItems, .searchCollection:
             guard let question = call.attributes() else { return false }
-            guard isServingSecrets else {
-                answerLocked(question, call, kind)
-                return true
-            }
             let place = SecretServiceWork.Place(path)
             if path != .service, place == nil { return refuseUnknown(call) }
+            guard isServingSecrets else {
+                answerLocked(question, in: place, call, kind)
+                return true
+            }
             begin(call, kind, endpoint) { try $0.search(question, in: place) }
         case .setProperty: return setProperty(call, path, endpoint)
         case .getProperty, .getProperties: return tellProperties(kind, call, path, endpoint)

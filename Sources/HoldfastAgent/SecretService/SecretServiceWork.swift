@@ -151,8 +151,8 @@ struct SecretServiceWork: Sendable {
     private func item(_ path: SecretServicePath) throws -> (collection: String, name: String) {
         switch path {
         case .item(let collection, let name): return (collection, name)
-        case .found(let question):
-            guard case .item(let collection, let name) = try store.search(question, in: nil).first?.path else {
+        case .found(let question, let place):
+            guard case .item(let collection, let name) = try store.search(question, in: place).first?.path else {
                 throw VaultError(.recordNotFound, "nothing has these attributes")
             }
             return (collection, name)

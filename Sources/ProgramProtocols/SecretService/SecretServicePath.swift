@@ -14,8 +14,8 @@ package enum SecretServicePath: Sendable, Hashable {
     case session(UInt64)
     /// A question to the user, of one client.
     case prompt(UInt64)
-    /// The item that has these attributes, whichever that is once the vault is open.
-    case found(SecretServiceAttributes)
+    /// The item that has these attributes, whichever that is once the vault is open; anywhere, or in one collection.
+    case found(SecretServiceAttributes, in: String?)
 
     package static let root = "/org/freedesktop/secrets"
     /// The alias of the collection in memory, and its path's last part.
@@ -25,12 +25,13 @@ package enum SecretServicePath: Sendable, Hashable {
     /// Bytes of a collection's and an item's name, at most.
     package static let longestCollection = RecordName.maximumCollectionSize, longestItem = RecordName.maximumNameSize
     /// Bytes of the text of attributes that a path can have.
-    private static let longestQuestion = 1024
+    private static let longestQuestion = 16_384
 
     /// Nil for what is no path of ours. Each object has one path only.
     package init?(parsing path: String) {
         // Three bytes for each byte of the names, and what is around them.
-        guard path.utf8.count <= 64 + 3 * (SecretServicePath.longestCollection + SecretServicePath.longestItem) else {
+        let longest = max(SecretServicePath.longestItem, SecretServicePath.longestQuestion)
+        guard path.utf8.count <= 64 + 3 * (SecretServicePath.longestCollection + longest) else {
             return nil
         }
         guard path != SecretServicePath.root else {
@@ -45,9 +46,9 @@ package enum SecretServicePath: Sendable, Hashable {
         func name(_ index: Int, _ longest: Int) -> String? {
             SecretServicePath.decoded(parts[index], longest: longest)
         }
-        func collection() -> String? {
-            parts[1] == SecretServicePath.sessionFolder
-                ? SecretServicePath.sessionName : name(1, SecretServicePath.longestCollection)
+        func collection(_ index: Int = 1) -> String? {
+            parts[index] == SecretServicePath.sessionFolder
+                ? SecretServicePath.sessionName : name(index, SecretServicePath.longestCollection)
         }
         switch (parts.first, parts.count) {
         case ("collection", 2) where parts[1] == SecretServicePath.sessionName: self = .sessionCollection
@@ -71,20 +72,23 @@ package enum SecretServicePath: Sendable, Hashable {
         case ("prompt", 2):
             guard let number = SecretServicePath.number(parts[1]) else { return nil }
             self = .prompt(number)
-        case ("search", 2):
+        case ("search", 2), ("search", 3):
             guard let text = name(1, SecretServicePath.longestQuestion),
                 let attributes = SecretServiceAttributes(parsing: Array(text.utf8)),
                 attributes.text.elementsEqual(text.utf8)
             else { return nil }
-            self = .found(attributes)
+            let place = parts.count == 3 ? collection(2) : nil
+            guard parts.count == 2 || place != nil, parts.last != SecretServicePath.sessionName[...] else { return nil }
+            self = .found(attributes, in: place)
         default: return nil
         }
     }
 
     /// The path that stands for the answer to a search; nil for a search for everything, and for a long one.
-    package init?(answering question: SecretServiceAttributes) {
+    /// - Parameter collection: Where the search is; everywhere when nil.
+    package init?(answering question: SecretServiceAttributes, in collection: String?) {
         guard !question.values.isEmpty, question.text.count <= SecretServicePath.longestQuestion else { return nil }
-        self = .found(question)
+        self = .found(question, in: collection)
     }
 
     private static func number(_ text: Substring) -> UInt64? { UInt64(text).flatMap { String($0) == text ? $0 : nil } }
@@ -101,9 +105,10 @@ package enum SecretServicePath: Sendable, Hashable {
             return "\(root)/collection/\(SecretServicePath.folder(collection))/\(SecretServicePath.encoded(name))"
         case .session(let number): return "\(root)/session/\(number)"
         case .prompt(let number): return "\(root)/prompt/\(number)"
-        case .found(let attributes):
+        case .found(let attributes, let collection):
             let text = String(decoding: attributes.text, as: UTF8.self)
-            return "\(root)/search/\(SecretServicePath.encoded(text))"
+            let place = collection.map { "/" + SecretServicePath.folder($0) } ?? ""
+            return "\(root)/search/\(SecretServicePath.encoded(text))\(place)"
         }
     }
 

@@ -10,8 +10,8 @@ import Testing
         .session(.max), .item(collection: "default", name: "mail (2)"), .item(collection: "_", name: "é\u{301}"),
         .item(collection: String(repeating: "/", count: 255), name: String(repeating: "_", count: 1024)),
         .sessionCollection, .sessionItem(7), .collection("session"), .item(collection: "session", name: "7"),
-        .prompt(7), .found(attributes(["user": "ada", "a=b%": "ü\n"])),
-        .found(attributes(["n": String(repeating: "v", count: 1022)])),
+        .prompt(7), .found(attributes(["user": "ada", "a=b%": "ü\n"]), in: nil), .found(attributes(["a": "b"]), in: "a/b"),
+        .found(attributes(["a": "b"]), in: "session"), .found(longest, in: String(repeating: "/", count: 255)),
     ])
     func `a path is read as what it was written for`(path: SecretServicePath) {
         #expect(SecretServicePath(parsing: path.text) == path)
@@ -30,7 +30,9 @@ import Testing
         "/org/freedesktop/secrets/prompt/07", "/org/freedesktop/secrets/prompt/", "/org/freedesktop/secrets/search/",
         "/org/freedesktop/secrets/search/a", "/org/freedesktop/secrets/search/_3da",
         "/org/freedesktop/secrets/search/b_3d1_0aa_3d1",
-        "/org/freedesktop/secrets/search/n_3d" + String(repeating: "v", count: 1023),
+        "/org/freedesktop/secrets/search/n_3dv/", "/org/freedesktop/secrets/search/n_3dv/session",
+        "/org/freedesktop/secrets/search/n_3dv/a/b",
+        "/org/freedesktop/secrets/search/" + String(repeating: "_c3_bc", count: 8193),
         "/org/freedesktop/secrets/collection/session/a", "/org/freedesktop/secrets/collection/session/07",
         "/org/freedesktop/secrets/collection/_73ession2", "/org/freedesktop/secrets/collection/session/1/2",
         "/org/freedesktop/secrets/aliases", "/org/freedesktop/secrets/collection/é",
@@ -40,6 +42,11 @@ import Testing
     func `another path is none, and each object has one`(path: String) {
         #expect(SecretServicePath(parsing: path) == nil)
     }
+
+    /// 16,384 bytes of text.
+    private static let longest = attributes(
+        Dictionary(uniqueKeysWithValues: (10..<26).map { ("\($0)", String(repeating: "v", count: $0 > 10 ? 1020 : 1021)) })
+    )
 
     private static func attributes(_ values: [String: String]) -> SecretServiceAttributes {
         var attributes = SecretServiceAttributes()
@@ -164,7 +171,7 @@ import Testing
     @Test func `what an object says of itself is what it does`() throws {
         let paths: [SecretServicePath] = [
             .service, .collection("a"), .sessionCollection, .item(collection: "a", name: "b"), .sessionItem(1),
-            .session(1), .prompt(1), .found(Self.attributes(["a": "b"])),
+            .session(1), .prompt(1), .found(Self.attributes(["a": "b"]), in: nil),
         ]
         for path in paths {
             let text = try #require(SecretServiceIntrospection.text(of: path.text))
