@@ -31,8 +31,8 @@ import VaultFormat
             try add("Phish", "eve", "phish", ["https://github.com@evil.org/", "https://github.com.evil.org"])
             try add("Bus", "eve", "bus", ["https://github.com"], tag: "secret-service")
             try add("Guarded", "gus", "guarded", ["guarded.example"], tag: "ask-each-time")
-            for end in ["1", "4000000000"] {
-                try add("Ends \(end)", "ada", "p", ["https://ends\(end).example"], expiry: end)
+            for (host, end) in [("1", "1"), ("4000000000", "4000000000"), ("date", "2020-01-01")] {
+                try add("Ends \(host)", "ada", "p", ["https://ends\(host).example"], expiry: end)
             }
         }
         #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
@@ -141,6 +141,16 @@ import VaultFormat
             #expect(try names("allow", "ends\(end).example").count == 1)
             #expect(try ask("get", "protocol=https\nhost=ends\(end).example\n") == answer)
         }
+    }
+
+    @Test func `what git stores after an allowed login's end is kept, and an end that is no number is not told`() throws {
+        _ = try names("allow", "ends1.example")
+        let question = "protocol=https\nhost=ends1.example\n"
+        let good = "username=ada\npassword=p\npassword_expiry_utc=4000000000\n"
+        _ = try ask("store", question + good)
+        #expect(try ask("get", question) == good)
+        _ = try names("allow", "endsdate.example")
+        #expect(try ask("get", "protocol=https\nhost=endsdate.example\n") == "username=ada\npassword=p\n")
     }
 
     @Test func `http is allowed for itself, and what is no server is refused`() throws {

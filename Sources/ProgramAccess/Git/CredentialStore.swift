@@ -105,8 +105,10 @@ package struct CredentialStore: Sendable {
         guard let address = attributes.address, address.user != nil || address.isFile, !address.leadsElsewhere,
             let password = attributes.password
         else { return }
-        // One that asks is not even compared: what is stored would tell whether it was that.
+        // One that asks is not even compared: what is stored would tell whether it was that. One that has expired was
+        // no answer.
         let isKnown: Bool? = try allowed(for: address) { (item, _) throws(VaultError) in
+            guard !isOver(item) else { return nil }
             guard item.askRule == .never, let field = item.field("password") else { return true }
             return item.withValue(of: field) { constantTimeEquals($0, bytes.extracting(password)) } ? true : nil
         }
@@ -175,10 +177,13 @@ package struct CredentialStore: Sendable {
     /// Whether a password has expired.
     private func isOver(_ item: borrowing Item) -> Bool {
         guard let field = item.field(CredentialStore.expiryLabel) else { return false }
-        let expiry = item.withValue(of: field) { value in
-            unsafe value.withUnsafeBytes { unsafe Int64(String(decoding: $0, as: UTF8.self)) }
-        }
-        return expiry.map { $0 <= WallClock.milliseconds / 1000 } ?? false
+        return item.withValue(of: field, CredentialStore.seconds).map { $0 <= WallClock.milliseconds / 1000 } ?? false
+    }
+
+    /// Seconds since 1970; nil for any other text, of which git would read the first digits as such.
+    private static func seconds(_ value: RawSpan) -> Int64? {
+        let text = unsafe value.withUnsafeBytes { unsafe String(decoding: $0, as: UTF8.self) }
+        return Int64(text).flatMap { $0 >= 0 && String($0) == text ? $0 : nil }
     }
 
     /// Nil where a value cannot stand in a line.
@@ -191,7 +196,9 @@ package struct CredentialStore: Sendable {
         for (key, label) in fields {
             guard let field = item.field(label) else { continue }
             let isLine = try item.withValue(of: field) { value throws(VaultError) in
-                guard value.byteCount > 0 || (key == "username" && address.user != nil), !value.hasLineEnd else {
+                guard value.byteCount > 0 || (key == "username" && address.user != nil), !value.hasLineEnd,
+                    label != CredentialStore.expiryLabel || CredentialStore.seconds(value) != nil
+                else {
                     return false
                 }
                 try lines.append(key, value)
