@@ -180,4 +180,14 @@ import Testing
         try tag("remove")
         #expect(try ask("get", "h:5000").text.contains("planted"))
     }
+    @Test func `a list reads nothing, so that what asks and what is none of it stop nobody`() throws {
+        for (server, user) in [("h:5000", "ada"), ("asks:5000", "gus")] {
+            let stored = try ask("store", "{\"ServerURL\":\"\(server)\",\"Username\":\"\(user)\",\"Secret\":\"s\"}")
+            #expect(stored.code == 0)
+        }
+        #expect(try sandbox.run("tag", "add", "docker/asks:5000", "ask-each-time").code == 0)
+        let file = try sandbox.sandbox.file(repeatElement(UInt8(7), count: 2 << 20), "large")
+        #expect(try sandbox.run("put", "docker/large", input: .file(file)).code == 0)
+        #expect(try ask("list", "").text == #"{"asks:5000":"gus","h:5000":"ada"}"# + "\n")
+    }
 }

@@ -2,7 +2,9 @@ internal import VaultFormat
 internal import AgentMessages
 internal import CommandLineArguments
 internal import Holdfast
+internal import HoldfastAgent
 internal import Imports
+internal import Items
 internal import SecretMemory
 internal import SystemCalls
 
@@ -119,18 +121,21 @@ private struct DockerAccounts {
         _ = try access.discard(path, days: arguments[Options.days])
     }
 
-    /// The users of all registries. What has no user name is no account.
+    /// The users of all registries, as a search finds them: nothing is read, so that nothing asks. What has no user
+    /// name is no account.
     func list() throws(CommandError) {
+        let strangers = Set(try found("#" + Item.secretServiceTag).map(\.name))
         var users: [String: JSON] = [:]
-        for info in try access.infos() where info.collection.utf8.elementsEqual(collection.utf8) {
-            guard let path = info.entry.record else { continue }
-            let item = try access.item(path)
-            guard !item.isOfSecretService, let field = item.field("username"), item.field("password") != nil else {
-                continue
-            }
-            users[path.name] = .text(item.withValue(of: field, DockerAccounts.text))
-        }
+        for (name, user) in try found("") where !user.isEmpty && !strangers.contains(name) { users[name] = .text(user) }
         try Output.write(.object(users))
+    }
+
+    private func found(_ query: String) throws(CommandError) -> [(name: String, user: String)] {
+        try access.run { agent throws(VaultError) in
+            try agent.find(query, in: collection).map { ($0.path.name, $0.user) }
+        } own: { (items, _) throws(VaultError) in
+            try items.search(ItemQuery(query, in: collection)).map { ($0.name, $0.user) }
+        }
     }
 
     /// The address of a registry, as it comes in.
