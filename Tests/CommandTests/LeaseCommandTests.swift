@@ -242,6 +242,20 @@ import VaultFormat
         #expect(result.text == "value of each\n1\nicanon\n", "\(result.text) \(result.errors)")
     }
 
+    @Test(arguments: pinentries)
+    func `after Ctrl+Z what is typed is for the shell, and allows nothing`(
+        _ program: String, yes: String, no: String
+    ) throws {
+        let result = try run(
+            #"""
+            gone='!while pgrep -P "$(pgrep -f -- "--home=$HOLDFAST_HOME")" > /dev/null; do sleep 0.02; done'
+            ask 'set -m; "$HOLDFAST" show each; echo "back $?"; stty sane; read -r line; echo "heard $line"; kill -9 %1' \
+                'efuse' '\x1a' 'back 148' "$gone" '' "$YES\n" | grep -ao 'heard.*'
+            "$HOLDFAST" leases
+            """#, in: sandbox(), environment: ["HOLDFAST_PINENTRY": program, "YES": yes])
+        #expect(result.text == (yes == "a" ? "heard a\n" : "heard \n"), "\(result.text) \(result.errors)")
+    }
+
     /// A terminal of another kind, which the agent and pinentry find by themselves.
     @Test(
         .enabled(

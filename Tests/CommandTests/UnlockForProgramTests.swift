@@ -116,6 +116,32 @@ import Testing
         #expect(result.text == "1\n1\n1\n\"remainingAttempts\":5\n", "\(result.text) \(result.errors)")
     }
 
+    /// What a command asks for on its own.
+    @Test func `no command asks for a secret where another program in front could read it`() throws {
+        let result = try run(
+            LeaseCommandTests.asking + #"""
+                PASSCODE="$(cat passcode)\\n"; get='"$HOLDFAST" get greeting'
+                ask "cat > heard | $get" 'could read what is typed' '\x04' | grep -c Passcode
+                mkfifo later; ask "{ read -r line < later; exec cat < /dev/tty > heard; } < /dev/null | $get" 'Passcode: ' '!echo > later' \
+                    'could read what is typed' "$PASSCODE\x04" | grep -c Guten
+                ask "$get | cat" 'Passcode: ' "$PASSCODE" | grep -c Guten
+                ask "$get | "'"$HOLDFAST" put copy' 'Passcode: ' "$PASSCODE" > /dev/null; "$HOLDFAST" get copy
+                "$HOLDFAST" status --json | grep -o '"remainingAttempts":[0-9]*'
+                """#)
+        #expect(
+            result.text == "0\n0\n1\nGuten Tag\"remainingAttempts\":5\n", "\(result.text) \(result.errors)")
+    }
+
+    @Test func `a question that says nothing of times opens the vault for no longer than usual`() throws {
+        let result = try run(
+            #"""
+            left() { "$HOLDFAST" status --json | grep -o '"locksInSeconds":[0-9]*' | tr -dc 0-9; }
+            right; hf unlock --idle 20h --timeout 100h > /dev/null; [ $(left) -le 900 ] && echo usual
+            lock; hf unlock --idle 1m > /dev/null; [ $(left) -le 60 ] && echo shorter
+            """#)
+        #expect(result.text == "usual\nshorter\n", "\(result.text) \(result.errors)")
+    }
+
     @Test func `ssh and git are asked for on their terminal after a lock`() throws {
         let result = try run(
             LeaseCommandTests.asking + #"""

@@ -55,7 +55,8 @@ extension Agent {
                     limits: settings.limits(idle: idle, timeout: timeout)),
                 connection)
         case .ask(let purpose, let idle, let timeout):
-            awaitUnlock(connection, for: purpose, limits: settings.limits(idle: idle, timeout: timeout))
+            awaitUnlock(
+                connection, for: purpose, limits: settings.limitsOfQuestion(idle: idle, timeout: timeout))
         case .lock: lock(for: connection)
         case .shutDown:
             lock(for: connection)

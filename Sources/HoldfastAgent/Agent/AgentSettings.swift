@@ -70,9 +70,19 @@ package struct AgentSettings: Sendable {
     package static let standardIdle = AgentLock.Limits.standard.idle
     package static let standardTimeout = AgentLock.Limits.standard.timeout
 
+    /// - Parameters:
+    ///   - idle: What a client asks for; nil for this agent's own. Longer ones than ``times`` are cut.
+    ///   - timeout: The same.
     func limits(idle: UInt32?, timeout: UInt32?) -> AgentLock.Limits {
         AgentLock.Limits(
-            idle: idle ?? self.idle ?? AgentLock.Limits.standard.idle,
-            timeout: timeout ?? self.timeout ?? AgentLock.Limits.standard.timeout)
+            idle: min(idle ?? self.idle ?? AgentLock.Limits.standard.idle, AgentSettings.times.upperBound),
+            timeout: min(timeout ?? self.timeout ?? AgentLock.Limits.standard.timeout, AgentSettings.times.upperBound))
+    }
+
+    /// As ``limits(idle:timeout:)``, for an unlock that a question asks for: it says nothing of times, so the vault is
+    /// open for no longer than this agent's own.
+    func limitsOfQuestion(idle: UInt32?, timeout: UInt32?) -> AgentLock.Limits {
+        let (own, asked) = (limits(idle: nil, timeout: nil), limits(idle: idle, timeout: timeout))
+        return AgentLock.Limits(idle: min(own.idle, asked.idle), timeout: min(own.timeout, asked.timeout))
     }
 }

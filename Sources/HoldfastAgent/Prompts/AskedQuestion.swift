@@ -46,8 +46,6 @@ struct AskedQuestion: Sendable {
     private static let nobody = PromptAnswer.nowhere(
         "you cannot be asked: there is neither a terminal nor a display")
 
-    private static let shared = "another program in front of this terminal could read what is typed"
-
     private static let noDisplay = PromptAnswer.nowhere(
         "another host's request is asked for on a display only, and there is none")
 
@@ -87,25 +85,28 @@ struct AskedQuestion: Sendable {
         }
         guard !status.isPasscodeClosed else { return (refuse("no attempts are left"), nil) }
         // The last one is not for a question that comes unexpected: a slip may destroy the vault.
-        guard status.remainingAttempts > 1 else {
-            return (refuse("there are too few attempts left to ask for a program"), nil)
-        }
+        guard status.remainingAttempts > 1 else { return tooFew }
         if let delay = status.retryAfter {
             let seconds = (delay + .milliseconds(999)).components.seconds
             return (refuse("too many wrong passcodes; try again in \(AskedQuestion.words(seconds))"), nil)
         }
-        if status.pinAssurance != nil, vault.remainingAtChip(.pin) != 0 {
+        // The chip has a count of its own, which only a right one sets back.
+        func isLast(_ kind: SlotKind) -> Bool { vault.remainingAtChip(kind).map { $0 <= 1 } ?? false }
+        if status.pinAssurance != nil, !isLast(.pin) {
             let (answer, secret) = enter(.pin, "PIN (press Enter to use the passcode):", question)
             guard answer == .allowed, secret == nil else { return (answer, secret) }
         }
+        guard !isLast(.passcode) else { return tooFew }
         guard let authenticator, isOffered(.biometrics, authenticator, vault) else { return enterPasscode(question) }
         let (answer, secret) = enter(.passcode, "Passcode (leave empty to use your finger):", question)
         guard answer == .allowed, secret == nil else { return (answer, secret) }
         do throws(VaultError) {
             let talk = QuestionTalk(cancellation, terminal)
+            let end = terminal == nil ? nil : question.endBehind(cancellation)
+            defer { end?.cancel() }
             return (.allowed, .owner(OwnerReleaseBox(try vault.confirmOwner(.biometrics, by: authenticator, talk))))
         } catch {
-            guard cancellation.isPossible else { return (.unanswered(error.reason), nil) }
+            guard !cancellation.isCancelled else { return (.unanswered(error.reason), nil) }
             return enterPasscode(question.after(error.reason))
         }
     }
@@ -125,6 +126,10 @@ struct AskedQuestion: Sendable {
 
     /// Seconds, or whole minutes where there are many.
     static func words(_ seconds: Int64) -> String { seconds <= 120 ? "\(seconds) s" : "\((seconds + 59) / 60) min" }
+
+    private var tooFew: (PromptAnswer, UnlockAnswer?) {
+        (refuse("there are too few attempts left to ask for a program"), nil)
+    }
 
     private func refuse(_ reason: String) -> PromptAnswer {
         tell(reason)
@@ -152,8 +157,8 @@ struct AskedQuestion: Sendable {
         }
         switch entry {
         case nil where isShared:
-            tell(AskedQuestion.shared)
-            return (.nowhere(AskedQuestion.shared), nil)
+            tell(TerminalReaders.words)
+            return (.nowhere(TerminalReaders.words), nil)
         case nil: return (.nowhere("there is no terminal and no display to ask for the passcode on"), nil)
         case .ended(let answer): return (answer, nil)
         case .entered(let body):

@@ -8,14 +8,15 @@ extension PinentryPrompt {
     /// Reads the answer to GETPIN into locked memory.
     /// - Returns: Nil without a secret; `outcome` says why, and stays nil when the time is over.
     static func readSecret(
-        _ socket: Int32, _ deadline: UInt64, _ cancellation: Cancellation, _ outcome: inout PinentryDialog.Outcome?
+        _ socket: Int32, _ deadline: UInt64, _ cancellation: Cancellation, while isWanted: (() -> Bool)?,
+        _ outcome: inout PinentryDialog.Outcome?
     ) -> Body? {
         guard var answer = try? SecretBytes(zeroed: PinentryEntry.longest) else {
             outcome = .failed
             return nil
         }
         var count = 0
-        while PromptWait.isReady(socket, Int16(POLLIN), deadline, cancellation) {
+        while PromptWait.isReady(socket, Int16(POLLIN), deadline, cancellation, while: isWanted) {
             let got = answer.withMutableBytes { answer in
                 unsafe answer.withUnsafeMutableBytes { answer in
                     unsafe recv(socket, answer.baseAddress.map { unsafe $0 + count }, answer.count - count, 0)

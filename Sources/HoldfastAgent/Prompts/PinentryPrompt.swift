@@ -40,7 +40,8 @@ package struct PinentryPrompt {
         case .success(let child):
             defer { child.end() }
             outcome = talk(
-                child.socket, words(question, terminal, patience), MonotonicClock.milliseconds + patience, cancellation)
+                child.socket, words(question, terminal, patience), MonotonicClock.milliseconds + patience, cancellation,
+                while: PinentryPrompt.isWanted(question, on: terminal))
         }
         return PinentryPrompt.answer(outcome)
     }
@@ -58,12 +59,18 @@ package struct PinentryPrompt {
             (words.field, words.yes, words.no) = (field, "Unlock", "Cancel")
             let deadline = MonotonicClock.milliseconds + patience
             var body: Body?
-            let outcome = talk(child.socket, words, deadline, cancellation) {
-                body = PinentryPrompt.readSecret(child.socket, deadline, cancellation, &$0)
+            let isWanted = PinentryPrompt.isWanted(question, on: terminal)
+            let outcome = talk(child.socket, words, deadline, cancellation, while: isWanted) {
+                body = PinentryPrompt.readSecret(child.socket, deadline, cancellation, while: isWanted, &$0)
             }
             if outcome == .allowed, let body { return .entered(body) }
             return .ended(PinentryPrompt.answer(outcome))
         }
+    }
+
+    /// After Ctrl+Z what is typed on the terminal is for somebody else; nil for a program that has a window.
+    private static func isWanted(_ question: Question, on terminal: UInt32?) -> (() -> Bool)? {
+        terminal == nil ? nil : { question.isInFront }
     }
 
     private static func answer(_ outcome: PinentryDialog.Outcome?) -> PromptAnswer {
@@ -97,14 +104,14 @@ package struct PinentryPrompt {
         return words
     }
 
-    /// - Returns: Nil when the time is over or the question was withdrawn.
+    /// - Returns: Nil when the time is over, or the question was withdrawn or makes no sense any more.
     /// - Parameter enter: Reads the answer that has a secret, and says how it ended.
     private func talk(
         _ socket: Int32, _ words: PinentryDialog.Words, _ deadline: UInt64, _ cancellation: Cancellation,
-        _ enter: (inout PinentryDialog.Outcome?) -> Void = { $0 = .hostile }
+        while isWanted: (() -> Bool)?, _ enter: (inout PinentryDialog.Outcome?) -> Void = { $0 = .hostile }
     ) -> PinentryDialog.Outcome? {
         var dialog = PinentryDialog(words)
-        while PromptWait.isReady(socket, Int16(POLLIN), deadline, cancellation) {
+        while PromptWait.isReady(socket, Int16(POLLIN), deadline, cancellation, while: isWanted) {
             var piece = [UInt8](repeating: 0, count: 1024)
             let count = unsafe recv(socket, &piece, piece.count, 0)
             if count < 0, errno == EINTR || errno == EAGAIN { continue }

@@ -1,5 +1,7 @@
 package import AgentMessages
+internal import DeviceOwner
 internal import Items
+internal import SystemCalls
 
 /// What the user is asked. Its words come from clients and items, so each is made harmless before it is shown.
 package struct Question: Sendable, Hashable {
@@ -76,6 +78,19 @@ package struct Question: Sendable, Hashable {
 
     /// Whether the program is still in the foreground of its terminal: after Ctrl+Z the next line is for somebody else.
     var isInFront: Bool { ProcessStat(of: process).map { $0.terminal != 0 && $0.foreground == $0.group } ?? false }
+
+    /// Cancels what waits for something else than a line, such as a finger, once the program is in front no more.
+    /// - Returns: Ends that watch.
+    func endBehind(_ cancellation: Cancellation) -> Cancellation {
+        let end = Cancellation()
+        // Without a thread the finger is waited for as long as everywhere else.
+        _ = DetachedThread.start { [self] in
+            while !PromptWait.isReady(end.descriptor, Int16(POLLIN), MonotonicClock.milliseconds + 200, nil) {
+                guard isInFront else { return cancellation.cancel() }
+            }
+        }
+        return end
+    }
 
     /// What was wrong with the last answer; empty for nothing.
     package var problem: String {

@@ -2,10 +2,13 @@ internal import SystemCalls
 
 /// Who else could read what is typed on a terminal. In `ssh a tar c x | ssh b tar x` both programs are in front, and
 /// the first one hands on to its host whatever it reads.
-enum TerminalReaders {
+package enum TerminalReaders {
+    package static let words = "another program in front of this terminal could read what is typed"
+
     /// Whether a process in the foreground has the terminal open to read, or hides what it has open. Not the one that
     /// asks, nor those that wait for it, as `git` does for its `ssh`.
-    static func areThere(on terminal: UInt32, besides asker: Int32) -> Bool {
+    /// - Parameter name: Of programs that hide themselves and read nothing that is not for them: this command's own.
+    package static func areThere(on terminal: UInt32, besides asker: Int32, butFor name: String? = nil) -> Bool {
         guard let asking = ProcessStat(of: asker) else { return true }
         var waiting: Set<Int32> = [asker]
         var parent = asking.parent
@@ -13,7 +16,8 @@ enum TerminalReaders {
         guard let processes = Spawn.numbers(in: "/proc") else { return true }
         return processes.contains { process in
             guard !waiting.contains(process), let stat = ProcessStat(of: process) else { return false }
-            return stat.terminal == terminal && stat.group == asking.foreground && reads(process, terminal)
+            return stat.terminal == terminal && stat.group == asking.foreground
+                && (name != stat.name || Spawn.numbers(in: "/proc/\(process)/fd") != nil) && reads(process, terminal)
         }
     }
 

@@ -46,6 +46,7 @@ extension Terminal {
 
     private func ask(_ prompt: String, _ capacity: Int, isShown: Bool) throws(CommandError) -> SecretBytes {
         let watch = try SignalWatch(Terminal.watched)
+        try refuseReaders()
         let result: SecretBytes
         do throws(CommandError) {
             let echo = try Echo(descriptor, isShown: isShown)
@@ -85,14 +86,29 @@ extension Terminal {
         do throws(SecretMemoryError) { return try line.copy(0..<count) } catch { throw CommandError(error) }
     }
 
+    /// What is typed may be for another program that reads here too: in `holdfast get x | ssh host` ssh may ask for its
+    /// own password at this very time, and send its host what was meant for the vault.
+    private func refuseReaders() throws(CommandError) {
+        guard let terminal = ProcessStat(of: getpid())?.terminal, terminal != 0,
+            TerminalReaders.areThere(on: terminal, besides: getpid(), butFor: AgentCommand.processName)
+        else { return }
+        tcflush(descriptor, TCIFLUSH)
+        throw CommandError(
+            .failure, code: .input, TerminalReaders.words, advice: "run this by itself, or holdfast unlock before it")
+    }
+
+    /// Milliseconds from one look for other readers to the next.
+    private static let readersInterval: Int32 = 200
+
     /// Returns when there is something to read; acts on signals.
+    /// - Throws: `input` where another program could read it.
     func wait(_ echo: Echo, _ watch: borrowing SignalWatch, _ prompt: String) throws(CommandError) {
         var waiting = [
             pollfd(fd: watch.descriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
         ]
         while true {
-            let ready = unsafe poll(&waiting, 2, -1)
+            let ready = unsafe poll(&waiting, 2, Terminal.readersInterval)
             while let signal = watch.next() {
                 guard signal == SIGTSTP else { throw .interrupted }
                 echo.release()
@@ -102,6 +118,7 @@ extension Terminal {
                 try echo.turnOff()
                 try write(prompt)
             }
+            try refuseReaders()
             if ready > 0, waiting[1].revents != 0 { return }
         }
     }
