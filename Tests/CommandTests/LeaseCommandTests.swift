@@ -90,7 +90,7 @@ import VaultFormat
             """#, in: sandbox())
         // Only the administrator's agent sees a program that hides.
         let hidden = "a program that hides itself, as Holdfast's do, and calls itself 'holdfast'"
-        let who = geteuid() == 0 ? "holdfast" : hidden
+        let who = geteuid() == 0 ? "'holdfast'" : hidden
         let expected = """
             value of each
             1

@@ -31,7 +31,7 @@ import Testing
 
         """#
 
-    private func run(_ script: String) throws -> Sandbox.Result {
+    func run(_ script: String) throws -> Sandbox.Result {
         let sandbox = try AgentSandbox()
         _ = try sandbox.sandbox.file((Prepared.passcode + "\n").utf8, "passcode")
         let file = try sandbox.sandbox.file((Self.beginning + script).utf8, "script")

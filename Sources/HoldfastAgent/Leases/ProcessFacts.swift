@@ -54,6 +54,30 @@ package struct ProcessStat: Sendable, Hashable {
     }
 }
 
+/// What a process sees of the file system.
+enum ProcessFiles {
+    /// Whether a process has the same mounts as this one. With others, a path and the number of a terminal name
+    /// something else to it, and it may have chosen what.
+    ///
+    /// Everybody may read the list of a process's mounts, also of one that hides itself. A mount is in one namespace
+    /// only, and its number is its own. Where nothing can be read, or the root is another one, it counts as others.
+    static func areOurs(_ process: Int32) -> Bool {
+        guard let first = firstMount(of: "\(process)") else { return false }
+        return first == firstMount(of: "self")
+    }
+
+    /// The number of the first mount that proc_pid_mountinfo(5) lists.
+    private static func firstMount(of process: String) -> Int32? {
+        let file = unsafe open("/proc/\(process)/mountinfo", O_RDONLY | O_CLOEXEC)
+        guard file >= 0 else { return nil }
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 16)
+        let count = unsafe read(file, &bytes, bytes.count)
+        guard count > 0, let end = bytes[..<count].firstIndex(of: UInt8(ascii: " ")) else { return nil }
+        return String(validating: bytes[..<end], as: UTF8.self).flatMap { Int32($0) }
+    }
+}
+
 extension ProgramFile {
     /// The file that a process runs; nil where the kernel does not tell, as of a process that hides itself.
     init?(of process: Int32) {

@@ -43,7 +43,7 @@ extension Agent {
     ) -> Bool {
         let stat = ProcessStat(of: client.peer.process)
         // The terminal of the ssh that brings a request shows what the asking host writes.
-        let terminal = client.isForwarded ? nil : foreground(stat)
+        let terminal = client.isForwarded ? nil : foreground(client.peer.process)
         let place = terminal.map { PromptPlace.terminal($0) } ?? .dialog
         let question = Question(
             asker: client.peer.shown(stat), process: client.peer.process, subject: subject, term: term,
@@ -53,9 +53,11 @@ extension Agent {
             question: question)
     }
 
-    /// Only a program in the foreground has the user in front of it.
-    private func foreground(_ stat: ProcessStat?) -> UInt32? {
-        guard let stat, stat.terminal != 0, stat.foreground == stat.group else { return nil }
+    /// Only a program in the foreground has the user in front of it. A group without a number is one that we cannot see.
+    private func foreground(_ process: Int32) -> UInt32? {
+        guard let stat = ProcessStat(of: process), stat.terminal != 0, stat.group > 0, stat.foreground == stat.group,
+            ProcessFiles.areOurs(process)
+        else { return nil }
         return stat.terminal
     }
 
@@ -87,7 +89,7 @@ extension Agent {
         pinentry.terminalType = introduction.terminalType
         let (vault, patience) = (vault, settings.promptPatience)
         // ssh has no words for why it was refused.
-        let teller = prompt.question.isForwarded ? foreground(ProcessStat(of: prompt.question.process)) : nil
+        let teller = prompt.question.isForwarded ? foreground(prompt.question.process) : nil
         let authenticator = takesFinger(for: prompt) ? settings.authenticator : nil
         let isTaken = prompting.submit { [pinentry] in
             let asked = AskedQuestion(

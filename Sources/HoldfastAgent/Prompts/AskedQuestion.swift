@@ -35,12 +35,17 @@ struct AskedQuestion: Sendable {
         telling teller: UInt32? = nil, taking authenticator: OwnerAuthenticator? = nil
     ) {
         question = prompt.question
-        self.teller = teller
+        let process = question.process
+        self.teller = teller.flatMap { PromptPlace.isOne($0, of: process) ? $0 : nil }
         self.pinentry = pinentry
         self.patience = patience
         self.cancellation = cancellation
         self.authenticator = authenticator
-        if case .terminal(let device) = prompt.place { terminal = device } else { terminal = nil }
+        if case .terminal(let device) = prompt.place, PromptPlace.isOne(device, of: process) {
+            terminal = device
+        } else {
+            terminal = nil
+        }
     }
 
     private static let nobody = PromptAnswer.nowhere(

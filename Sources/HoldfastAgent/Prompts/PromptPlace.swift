@@ -34,6 +34,21 @@ package enum PromptPlace: Sendable, Hashable {
         #endif
     }
 
+    /// Whether a process's terminal is the one that has its number here. One of another devpts that a process here was
+    /// handed has a number of ours; two sessions never have one terminal.
+    static func isOne(_ terminal: UInt32, of process: Int32) -> Bool {
+        guard let session = ProcessStat(of: process)?.session, let processes = Spawn.numbers(in: "/proc") else {
+            return false
+        }
+        return !processes.contains { other in
+            guard let stat = ProcessStat(of: other), stat.terminal == terminal, stat.session != session else {
+                return false
+            }
+            // A container's terminals have the same numbers.
+            return ProcessFiles.areOurs(other)
+        }
+    }
+
     /// Whether a device is this terminal, under its own number or as `/dev/tty`.
     static func names(_ device: UInt64, _ terminal: UInt32) -> Bool {
         #if os(Linux) && !canImport(Darwin)

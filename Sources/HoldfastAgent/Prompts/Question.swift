@@ -22,11 +22,13 @@ package struct Question: Sendable, Hashable {
         case changed(String, from: String?)
         /// The kernel does not tell, since it hides itself; its name is its own choice.
         case hidden(String)
+        /// The path is one of a file system that the program has for itself, where it can have any path that it likes.
+        case elsewhere(String)
 
         /// Its path or name.
         package var name: String {
             switch self {
-            case .program(let path), .changed(let path, from: _): path
+            case .program(let path), .changed(let path, from: _), .elsewhere(let path): path
             case .hidden(let name): name
             }
         }
@@ -67,12 +69,14 @@ package struct Question: Sendable, Hashable {
 
     private var who: String {
         switch asker {
-        case .program(let path): "\(Question.shown(path)) (process \(process))"
+        case .program(let path): "'\(Question.shown(path))' (process \(process))"
         case .changed(let path, from: let before):
-            "\(Question.shown(path)) (process \(process)), which "
-                + (before.map { "was \(Question.shown($0))" } ?? "was another program") + " when it connected,"
+            "'\(Question.shown(path))' (process \(process)), which "
+                + (before.map { "was '\(Question.shown($0))'" } ?? "was another program") + " when it connected,"
         case .hidden(let name):
             "a program that hides itself, as Holdfast's do, and calls itself '\(Question.shown(name))' (process \(process))"
+        case .elsewhere(let path):
+            "a program with a file system of its own, which is '\(Question.shown(path))' there (process \(process)),"
         }
     }
 

@@ -29,6 +29,7 @@ struct Peer: Sendable, Hashable {
     /// How a question names it.
     func shown(_ stat: ProcessStat?) -> Question.Asker {
         guard let now = ProgramFile.path(of: process) else { return .hidden(stat?.name ?? "nothing") }
+        guard ProcessFiles.areOurs(process) else { return .elsewhere(now) }
         return ProgramFile(of: process) == program ? .program(now) : .changed(now, from: path)
     }
 

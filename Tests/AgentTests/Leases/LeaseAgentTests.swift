@@ -198,7 +198,7 @@ import VaultStorage
         // Both programs have a lease; the connection was made by one and is used by the other.
         for _ in 0..<2 { #expect(try session.ask("exec lock") == "value kcol") }
         let question = try #require(stage.pinentry.questions.last)
-        #expect(question.contains("/python-") && question.contains("which was /usr/bin/python3"), "\(question)")
+        #expect(question.contains("/python-") && question.contains("which was '/usr/bin/python3"), "\(question)")
         #expect(stage.pinentry.questions.count == 4, "asked each time")
     }
 

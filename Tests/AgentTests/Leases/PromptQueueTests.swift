@@ -75,7 +75,7 @@ import Testing
         let question = Question(
             asker: .program("/tmp/\u{7}p"), process: 7, subject: .item(name), term: .seconds(600), isForwarded: true)
         #expect(question.request.unicodeScalars.allSatisfy { !$0.isUnsafeToShow && $0 != "<" && $0 != "&" })
-        #expect(question.request.hasPrefix("A host that the SSH agent was forwarded to, through /tmp/?p (process 7)"))
+        #expect(question.request.hasPrefix("A host that the SSH agent was forwarded to, through '/tmp/?p' (process 7)"))
         #expect(question.request.contains("'a?[2Jb?c?d?b????e") && question.request.utf8.count < 500)
         #expect(question.offer == "Allow it for 10 minutes?")
     }

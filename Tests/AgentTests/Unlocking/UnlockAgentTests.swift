@@ -92,7 +92,7 @@ import VaultStorage
         try pinentry.release("right", "secret")
         #expect(text(program).contains("laptop"))
         let question = try #require(pinentry.questions.first)
-        #expect(question.hasSuffix("ssh-add wants your vault to be unlocked, to use SSH keys."), "\(question)")
+        #expect(question.hasSuffix("ssh-add' wants your vault to be unlocked, to use SSH keys."), "\(question)")
     }
 
     @Test func `one question is asked for two commands and an SSH program`() throws {
