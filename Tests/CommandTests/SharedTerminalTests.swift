@@ -9,8 +9,10 @@ import Testing
     }
 
     private static let beginning = #"""
+        export PASSCODE="$(cat passcode)\\n"
         pass() { "$HOLDFAST" unlock --passcode-fd 5 > /dev/null 5< passcode; eval "$("$HOLDFAST" ssh agent)"; }
         begin() { pass; "$HOLDFAST" ssh generate laptop > laptop.pub; lock; }
+        shared='could read what is typed'
 
         """#
 
@@ -75,5 +77,61 @@ import Testing
                 ask 'exec /usr/bin/python3 foreign.py ssh-add -l' > shown; cat shown
                 """#)
         #expect(result.text == "THERE The agent has no identities.\n", "\(result.text) \(result.errors)")
+    }
+
+    /// Asks the agent for its keys and waits for the answer as it is told: in `recv`, or in `select`, as a program that
+    /// hands on what a host asks.
+    private static let relay = #"""
+        cat > relay.py <<'END'
+        import os, select, socket, sys
+        agent = socket.socket(socket.AF_UNIX)
+        agent.connect(os.environ["SSH_AUTH_SOCK"])
+        agent.sendall(b"\0\0\0\1\x0b")
+        if sys.argv[1] == "select":
+            ready = select.select([agent, 0], [], [])[0]
+            if agent not in ready: print("READ", os.read(0, 99)); sys.exit()
+        print("answer", agent.recv(9)[4])
+        END
+
+        """#
+
+    @Test func `a program that may read the terminal itself has no passcode asked for there`() throws {
+        let result = try run(
+            Self.relay + #"""
+                begin; end; export HOLDFAST_PINENTRY=; pass; lock
+                ask '/usr/bin/python3 relay.py recv' 'Passcode: ' "$PASSCODE" | grep -c 'answer 12'; lock
+                ask '/usr/bin/python3 relay.py select' "$shared" '' | grep -c 'answer 12'
+                """#)
+        #expect(result.text == "1\n1\n", "\(result.text) \(result.errors)")
+    }
+
+    @Test func `a program that waits for the asker is no reader, and one that looks at the terminal is`() throws {
+        let result = try run(
+            #"""
+            cat > above.py <<'END'
+            import os, select, subprocess, sys, threading
+            child = subprocess.Popen(["ssh-add", "-l"], stdin=subprocess.DEVNULL)
+            if sys.argv[1] == "thread": threading.Thread(target=lambda: os.read(0, 99), daemon=True).start()
+            if sys.argv[1] == "select": select.select([0, os.pidfd_open(child.pid)], [], [])
+            child.wait()
+            END
+            begin; end; export HOLDFAST_PINENTRY=; pass; lock
+            ask 'x=$(ssh-add -l); echo "$x"' 'Passcode: ' "$PASSCODE" | grep -c laptop; lock
+            ask '/usr/bin/python3 above.py wait' 'Passcode: ' "$PASSCODE" | grep -c laptop; lock
+            ask '/usr/bin/python3 above.py select' "$shared" '' | grep -c 'no identities'
+            ask '/usr/bin/python3 above.py thread' "$shared" '' | grep -c 'no identities'
+            """#)
+        #expect(result.text == "1\n1\n1\n1\n", "\(result.text) \(result.errors)")
+    }
+
+    @Test func `a reader that comes during the question ends it`() throws {
+        let result = try run(
+            #"""
+            begin; end; export HOLDFAST_PINENTRY=; pass; lock; export -f await
+            ask 'ssh-add -l & await "[ -e come ]"; cat > heard; wait' 'Passcode: ' 'half' '' '!touch come' "$shared" '\x04' \
+                | grep -c 'no identities'
+            cat heard; "$HOLDFAST" status --json | grep -o '"remainingAttempts":[0-9]*'
+            """#)
+        #expect(result.text == "1\n\"remainingAttempts\":5\n", "\(result.text) \(result.errors)")
     }
 }

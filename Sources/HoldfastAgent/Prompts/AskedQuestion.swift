@@ -152,7 +152,7 @@ struct AskedQuestion: Sendable {
         _ kind: UnlockSecret, _ field: String, _ question: Question
     ) -> (PromptAnswer, UnlockAnswer?) {
         var entry: PromptEntry?
-        let isShared = terminal.map { TerminalReaders.areThere(on: $0, besides: question.process) } ?? false
+        let isShared = terminal.map { question.isShared(on: $0) } ?? false
         if pinentry.program == nil, !isShared, let terminal {
             entry = TerminalPrompt.enter(question, field, on: terminal, patience: patience, cancellation)
         }

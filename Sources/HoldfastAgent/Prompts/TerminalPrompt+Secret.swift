@@ -18,9 +18,18 @@ extension TerminalPrompt {
             screen.end()
             return .ended(.unanswered(late))
         }
-        guard let body = readSecret(descriptor, deadline, cancellation, question) else {
-            screen.end(saying: "the question is no longer open")
-            return .ended(.unanswered(late))
+        // A program that reads may come to the front meanwhile.
+        var isShared = false
+        let isWanted = {
+            guard question.isInFront else { return false }
+            isShared = isShared || question.isShared(on: terminal)
+            return !isShared
+        }
+        guard let body = readSecret(descriptor, deadline, cancellation, while: isWanted) else {
+            // What was typed so far is not for the other one.
+            if isShared { tcflush(descriptor, TCIFLUSH) }
+            screen.end(saying: isShared ? AskedQuestion.shared : "the question is no longer open")
+            return .ended(isShared ? .nowhere(AskedQuestion.shared) : .unanswered(late))
         }
         screen.end()
         return .entered(body)
@@ -28,15 +37,16 @@ extension TerminalPrompt {
 
     private static let late = "nobody answered in time"
 
-    /// A line without its end; nil when the time is over, the question is withdrawn, the terminal has gone, or the line
-    /// is too long. An end of input is an empty line.
+    /// A line without its end; nil when the time is over, the question is withdrawn or makes no sense any more, the
+    /// terminal has gone, or the line is too long. An end of input is an empty line.
     private static func readSecret(
-        _ descriptor: Int32, _ deadline: UInt64, _ cancellation: Cancellation, _ question: Question
+        _ descriptor: Int32, _ deadline: UInt64, _ cancellation: Cancellation,
+        while isWanted: @escaping () -> Bool
     ) -> Body? {
         // One byte more is for the end, another shows that it is too long.
         guard var line = try? SecretBytes(zeroed: UnlockSecret.sizes.upperBound + 2) else { return nil }
         var count = 0
-        while PromptWait.isReady(descriptor, Int16(POLLIN), deadline, cancellation, while: { question.isInFront }) {
+        while PromptWait.isReady(descriptor, Int16(POLLIN), deadline, cancellation, while: isWanted) {
             let got = line.withMutableBytes { line in
                 unsafe line.withUnsafeMutableBytes { line in
                     unsafe read(descriptor, line.baseAddress.map { unsafe $0 + count }, line.count - count)
@@ -52,6 +62,7 @@ extension TerminalPrompt {
                 return unsafe bytes.unsafeLoad(fromByteOffset: count - 1, as: UInt8.self) == UInt8(ascii: "\n")
             }
             if isEnded || got == 0 {
+                guard isWanted() else { return nil }
                 let end = isEnded ? count - 1 : count
                 do { return Body(try line.copy(0..<end, lifetime: .longLived)) } catch { return nil }
             }

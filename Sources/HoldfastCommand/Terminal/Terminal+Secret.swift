@@ -89,9 +89,7 @@ extension Terminal {
     /// What is typed may be for another program that reads here too: in `holdfast get x | ssh host` ssh may ask for its
     /// own password at this very time, and send its host what was meant for the vault.
     private func refuseReaders() throws(CommandError) {
-        guard let terminal = ProcessStat(of: getpid())?.terminal, terminal != 0,
-            TerminalReaders.areThere(on: terminal, besides: getpid(), butFor: AgentCommand.processName)
-        else { return }
+        guard TerminalReaders.areThere(besides: getpid(), andThoseNamed: AgentCommand.processName) else { return }
         tcflush(descriptor, TCIFLUSH)
         throw CommandError(
             .failure, code: .input, TerminalReaders.words, advice: "run this by itself, or holdfast unlock before it")
