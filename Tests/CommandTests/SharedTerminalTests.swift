@@ -26,7 +26,7 @@ import Testing
             end; export HOLDFAST_PINENTRY=; pass; lock
             ask 'unshare -m ssh-add -l' > shown; grep -c Passcode shown; grep -c 'no identities' shown
             """#)
-        let words = { "a program with a file system of its own, which is '\($0)' there (N), wants your vault" }
+        let words = { (path: String) in "a program with a file system of its own, which is '\(path)' there (N), wants your vault" }
         let lines = result.text.split(separator: "\n").map { String($0) }
         #expect(
             lines.count == 6 && lines[..<2] == ["1", "1"] && lines[4...] == ["0", "1"], "\(lines) \(result.errors)")

@@ -41,7 +41,7 @@ package struct PinentryPrompt {
             defer { child.end() }
             outcome = talk(
                 child.socket, words(question, terminal, patience), MonotonicClock.milliseconds + patience, cancellation,
-                while: PinentryPrompt.isWanted(question, on: terminal))
+                while: terminal == nil ? nil : { question.isInFront })
         }
         return PinentryPrompt.answer(outcome)
     }
@@ -59,18 +59,15 @@ package struct PinentryPrompt {
             (words.field, words.yes, words.no) = (field, "Unlock", "Cancel")
             let deadline = MonotonicClock.milliseconds + patience
             var body: Body?
-            let isWanted = PinentryPrompt.isWanted(question, on: terminal)
+            let isWanted = terminal.map { terminal in
+                { question.isInFront && !question.isShared(on: terminal) }
+            }
             let outcome = talk(child.socket, words, deadline, cancellation, while: isWanted) {
                 body = PinentryPrompt.readSecret(child.socket, deadline, cancellation, while: isWanted, &$0)
             }
             if outcome == .allowed, let body { return .entered(body) }
             return .ended(PinentryPrompt.answer(outcome))
         }
-    }
-
-    /// After Ctrl+Z what is typed on the terminal is for somebody else; nil for a program that has a window.
-    private static func isWanted(_ question: Question, on terminal: UInt32?) -> (() -> Bool)? {
-        terminal == nil ? nil : { question.isInFront }
     }
 
     private static func answer(_ outcome: PinentryDialog.Outcome?) -> PromptAnswer {

@@ -28,8 +28,8 @@ extension TerminalPrompt {
         guard let body = readSecret(descriptor, deadline, cancellation, while: isWanted) else {
             // What was typed so far is not for the other one.
             if isShared { tcflush(descriptor, TCIFLUSH) }
-            screen.end(saying: isShared ? AskedQuestion.shared : "the question is no longer open")
-            return .ended(isShared ? .nowhere(AskedQuestion.shared) : .unanswered(late))
+            screen.end(saying: isShared ? TerminalReaders.words : "the question is no longer open")
+            return .ended(isShared ? .nowhere(TerminalReaders.words) : .unanswered(late))
         }
         screen.end()
         return .entered(body)
