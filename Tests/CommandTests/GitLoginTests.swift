@@ -143,7 +143,8 @@ import VaultFormat
         }
     }
 
-    @Test func `what git stores after an allowed login's end is kept, and an end that is no number is not told`() throws {
+    @Test func `what git stores after an allowed login's end is kept, and an end that is no number is not told`() throws
+    {
         _ = try names("allow", "ends1.example")
         let question = "protocol=https\nhost=ends1.example\n"
         let good = "username=ada\npassword=p\npassword_expiry_utc=4000000000\n"

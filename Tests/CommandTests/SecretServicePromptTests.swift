@@ -155,7 +155,8 @@ import Testing
             result.text == "s3cret\n/org/freedesktop/secrets/collection/default\n", "\(result.text) \(result.errors)")
     }
 
-    @Test func `a locked vault answers a search of one collection, and a long one, with an object that finds it there`() throws
+    @Test func `a locked vault answers a search of one collection, and a long one, with an object that finds it there`()
+        throws
     {
         let result = try run(
             #"""

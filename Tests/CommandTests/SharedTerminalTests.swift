@@ -26,7 +26,9 @@ import Testing
             end; export HOLDFAST_PINENTRY=; pass; lock
             ask 'unshare -m ssh-add -l' > shown; grep -c Passcode shown; grep -c 'no identities' shown
             """#)
-        let words = { (path: String) in "a program with a file system of its own, which is '\(path)' there (N), wants your vault" }
+        let words = { (path: String) in
+            "a program with a file system of its own, which is '\(path)' there (N), wants your vault"
+        }
         let lines = result.text.split(separator: "\n").map { String($0) }
         #expect(
             lines.count == 6 && lines[..<2] == ["1", "1"] && lines[4...] == ["0", "1"], "\(lines) \(result.errors)")
@@ -124,12 +126,30 @@ import Testing
         #expect(result.text == "1\n1\n1\n1\n", "\(result.text) \(result.errors)")
     }
 
+    @Test func `the echo is not turned on for a program that reads without it when a question is over`() throws {
+        let result = try run(
+            #"""
+            begin; end; export HOLDFAST_PINENTRY=; pass; lock
+            agent=$("$HOLDFAST" status --json | grep -o '"process": *[0-9]*' | grep -o '[0-9]*')
+            cat > taken <<END
+            until [ -e dark ] && grep -q 'woken\|tty' /proc/\$(cat reader)/wchan; do sleep 0.05; done
+            kill -CONT $agent
+            while [ -n "\$(ps -o pid= --ppid $agent)" ]; do sleep 0.05; done
+            END
+            script='trap : INT; echo $$ > reader; ssh-add -l; stty -echo; : > dark; read -r; stty -a; stty echo'
+            export script; ask 'bash -c "$script"; :' \
+                'Passcode: ' "!kill -STOP $agent" '' '\x03' '' '!bash taken' '' 'words\n' > shown
+            grep -o -- ' -echo ' shown; grep -c words shown
+            """#)
+        #expect(result.text == " -echo \n0\n", "\(result.text) \(result.errors)")
+    }
+
     @Test func `a reader that comes during the question ends it`() throws {
         let result = try run(
             #"""
             begin; end; export HOLDFAST_PINENTRY=; pass; lock; export -f await
-            ask 'ssh-add -l & await "[ -e come ]"; cat > heard; wait' 'Passcode: ' 'half' '' '!touch come' "$shared" '\x04' \
-                | grep -c 'no identities'
+            ask 'ssh-add -l & await "[ -e come ]" < /dev/null; cat > heard; wait' \
+                'Passcode: ' 'half' '' '!touch come' "$shared" '\x04' | grep -c 'no identities'
             cat heard; "$HOLDFAST" status --json | grep -o '"remainingAttempts":[0-9]*'
             """#)
         #expect(result.text == "1\n\"remainingAttempts\":5\n", "\(result.text) \(result.errors)")

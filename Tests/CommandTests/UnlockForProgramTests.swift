@@ -129,7 +129,7 @@ import Testing
                 "$HOLDFAST" status --json | grep -o '"remainingAttempts":[0-9]*'
                 """#)
         #expect(
-            result.text == "0\n0\n1\nGuten Tag\"remainingAttempts\":5\n", "\(result.text) \(result.errors)")
+            result.text == "0\n0\n1\nGuten Tag\n\"remainingAttempts\":5\n", "\(result.text) \(result.errors)")
     }
 
     @Test func `a question that says nothing of times opens the vault for no longer than usual`() throws {

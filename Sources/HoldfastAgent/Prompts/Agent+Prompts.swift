@@ -53,7 +53,7 @@ extension Agent {
             question: question)
     }
 
-    /// Only a program in the foreground has the user in front of it. A group without a number is one that we cannot see.
+    /// Only a program in the foreground has the user in front of it. A group without a number is not to be seen here.
     private func foreground(_ process: Int32) -> UInt32? {
         guard let stat = ProcessStat(of: process), stat.terminal != 0, stat.group > 0, stat.foreground == stat.group,
             ProcessFiles.areOurs(process)

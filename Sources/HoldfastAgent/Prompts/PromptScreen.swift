@@ -9,6 +9,8 @@ internal import SystemCalls
 /// second screen nor a stop: there the word that an answer needs is all that protects the question.
 struct PromptScreen: ~Copyable {
     let descriptor: Int32
+    private let terminal: UInt32
+    private let question: Question
     private let isWindow: Bool
     /// Of the terminal's settings, what was on before.
     private let before: tcflag_t
@@ -19,7 +21,7 @@ struct PromptScreen: ~Copyable {
     static let echo = tcflag_t(ECHO | ECHOE | ECHOK | ECHONL)
 
     /// - Returns: Nil where the terminal cannot be used for a question.
-    init?(_ terminal: UInt32) {
+    init?(_ terminal: UInt32, for question: Question) {
         guard let descriptor = PromptPlace.open(terminal: terminal) else { return nil }
         var settings = termios()
         // A program that reads single keys, as an editor, has the screen for itself.
@@ -28,6 +30,8 @@ struct PromptScreen: ~Copyable {
             return nil
         }
         self.descriptor = descriptor
+        self.terminal = terminal
+        self.question = question
         isWindow = PromptPlace.isWindow(terminal: terminal)
         before = settings.c_lflag & PromptScreen.echo
     }
@@ -51,7 +55,9 @@ struct PromptScreen: ~Copyable {
         guard isShown else { return }
         isShown = false
         let line = words.map { "\r\nholdfast: \($0)\r\n" } ?? ""
-        PromptScreen.giveBack(descriptor, isWindow, before, line)
+        // One that reads already may have turned the echo off for itself, which changed nothing.
+        let isTaken = !question.isInFront && TerminalReaders.isRead(terminal)
+        PromptScreen.giveBack(descriptor, isWindow, isTaken ? 0 : before, line)
         guardian = nil
     }
 

@@ -9,7 +9,7 @@ extension TerminalPrompt {
     static func enter(
         _ question: Question, _ field: String, on terminal: UInt32, patience: UInt64, _ cancellation: Cancellation
     ) -> PromptEntry? {
-        guard var screen = PromptScreen(terminal) else { return nil }
+        guard var screen = PromptScreen(terminal, for: question) else { return nil }
         let descriptor = screen.descriptor
         let deadline = MonotonicClock.milliseconds + patience
         let before = question.problem.isEmpty ? "" : "\(question.problem). "
@@ -22,7 +22,8 @@ extension TerminalPrompt {
         var isShared = false
         let isWanted = {
             guard question.isInFront else { return false }
-            isShared = isShared || question.isShared(on: terminal)
+            // Looking takes a while, in which the program may have ended.
+            isShared = isShared || (question.isShared(on: terminal) && question.isInFront)
             return !isShared
         }
         guard let body = readSecret(descriptor, deadline, cancellation, while: isWanted) else {

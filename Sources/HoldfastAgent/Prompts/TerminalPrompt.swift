@@ -9,7 +9,7 @@ enum TerminalPrompt {
     static func ask(
         _ question: Question, on terminal: UInt32, patience: UInt64, _ cancellation: Cancellation
     ) -> PromptAnswer? {
-        guard var screen = PromptScreen(terminal) else { return nil }
+        guard var screen = PromptScreen(terminal, for: question) else { return nil }
         let deadline = MonotonicClock.milliseconds + patience
         let word = AnswerWord()
         let once = question.term == .once ? "" : ", \"once \(word)\" for this time"

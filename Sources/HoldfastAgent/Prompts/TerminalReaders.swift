@@ -9,8 +9,9 @@ package enum TerminalReaders {
     /// For a command that asks for itself. What started it, and waits, is not looked at.
     /// - Parameter name: Of programs that hide themselves and read nothing that is not for them: its own.
     package static func areThere(besides asker: Int32, andThoseNamed name: String) -> Bool {
-        guard let terminal = ProcessStat(of: asker)?.terminal, terminal != 0 else { return false }
-        return areThere(on: terminal, asker) { process, stat, isAbove in
+        // One in the background reads nothing.
+        guard let stat = ProcessStat(of: asker), stat.terminal != 0, stat.group == stat.foreground else { return false }
+        return areThere(on: stat.terminal, asker) { process, stat, isAbove in
             isAbove || (stat.name == name && Spawn.numbers(in: "/proc/\(process)/fd") == nil)
         }
     }
@@ -43,6 +44,16 @@ package enum TerminalReaders {
         }
     }
 
+    /// Whether a program in the foreground waits in a read of the terminal now. Not a shell that leads the session.
+    static func isRead(_ terminal: UInt32) -> Bool {
+        (Spawn.numbers(in: "/proc") ?? []).contains { process in
+            guard let stat = ProcessStat(of: process), stat.terminal == terminal, stat.group == stat.foreground,
+                stat.session != process, reads(process, terminal)
+            else { return false }
+            return waitingPlaces(of: process).contains { $0.contains("tty") || $0.contains("woken") }
+        }
+    }
+
     /// Whether all threads of a process wait for what is not the terminal. One that runs, and one that the kernel does
     /// not tell of, is looked at again for a while.
     private static func waits(_ process: Int32) -> Bool {
@@ -59,8 +70,8 @@ package enum TerminalReaders {
     /// Where in the kernel a thread waits for a child, a signal, another thread, a pipe or a local socket.
     private static let harmless: Set<String> = [
         "do_wait", "sigsuspend", "do_sigtimedwait", "__do_sys_pause", "futex_do_wait", "futex_wait_queue",
-        "futex_wait_queue_me", "pipe_read", "pipe_write", "anon_pipe_read", "anon_pipe_write",
-        "unix_stream_read_generic", "unix_stream_data_wait",
+        "futex_wait_queue_me", "pipe_read", "pipe_write", "anon_pipe_read", "anon_pipe_write", "fifo_pipe_read",
+        "fifo_pipe_write", "wait_for_partner", "unix_stream_read_generic", "unix_stream_data_wait",
     ]
 
     /// Whether a thread waits for a terminal, or for any of several things: `do_epoll_wait`, `poll_schedule_timeout`,

@@ -24,7 +24,8 @@ extension Agent {
         case nil: path = SecretServicePath(answering: question, in: nil)
         }
         if path == nil, place != .session, !question.values.isEmpty {
-            return call.fail(SecretServiceError.limits, "the vault is locked, and a search of this length is for an open one")
+            return call.fail(
+                SecretServiceError.limits, "the vault is locked, and a search of this length is for an open one")
         }
         answer(.locked(path.map { [$0.text] } ?? []), to: call, kind)
     }

@@ -10,7 +10,8 @@ import Testing
         .session(.max), .item(collection: "default", name: "mail (2)"), .item(collection: "_", name: "é\u{301}"),
         .item(collection: String(repeating: "/", count: 255), name: String(repeating: "_", count: 1024)),
         .sessionCollection, .sessionItem(7), .collection("session"), .item(collection: "session", name: "7"),
-        .prompt(7), .found(attributes(["user": "ada", "a=b%": "ü\n"]), in: nil), .found(attributes(["a": "b"]), in: "a/b"),
+        .prompt(7), .found(attributes(["user": "ada", "a=b%": "ü\n"]), in: nil),
+        .found(attributes(["a": "b"]), in: "a/b"),
         .found(attributes(["a": "b"]), in: "session"), .found(longest, in: String(repeating: "/", count: 255)),
     ])
     func `a path is read as what it was written for`(path: SecretServicePath) {
@@ -45,7 +46,8 @@ import Testing
 
     /// 16,384 bytes of text.
     private static let longest = attributes(
-        Dictionary(uniqueKeysWithValues: (10..<26).map { ("\($0)", String(repeating: "v", count: $0 > 10 ? 1020 : 1021)) })
+        Dictionary(
+            uniqueKeysWithValues: (10..<26).map { ("\($0)", String(repeating: "v", count: $0 > 10 ? 1020 : 1021)) })
     )
 
     private static func attributes(_ values: [String: String]) -> SecretServiceAttributes {
