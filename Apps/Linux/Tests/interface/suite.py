@@ -1265,18 +1265,15 @@ def printing(app):
     app.press("Print…")
     main = app.window()
     dialog = until(lambda: next((w for w in windows(app) if w != main), None), "the system's dialog")
-    size = subprocess.run(["xdotool", "getwindowgeometry", "--shell", dialog], capture_output=True, text=True, check=True)
-    size = dict(line.split("=") for line in size.stdout.split())
-    across, down = int(size["WIDTH"]), int(size["HEIGHT"])
     subprocess.run(["xdotool", "windowfocus", "--sync", dialog], check=True)
-    # The list of printers has one row, "Print to File"; the button stands in the corner.
-    subprocess.run(["xdotool", "mousemove", "--window", dialog, "85", "95", "click", "1"], check=True)
 
     def pressed():
-        subprocess.run(
-            ["xdotool", "mousemove", "--window", dialog, str(across - 42), str(down - 22), "click", "1"],
-            capture_output=True,
-        )
+        size = subprocess.run(["xdotool", "getwindowgeometry", "--shell", dialog], capture_output=True, text=True)
+        size = dict(line.split("=") for line in size.stdout.split())
+        if "HEIGHT" in size:
+            # The list of printers has one row, "Print to File", once they are found; the button stands in the corner.
+            for place in (("85", "95"), (str(int(size["WIDTH"]) - 42), str(int(size["HEIGHT"]) - 22))):
+                subprocess.run(["xdotool", "mousemove", "--window", dialog, *place, "click", "1"], capture_output=True)
         return len(windows(app)) == 1
 
     until(pressed, "the sheet is sent to the printer")
