@@ -76,7 +76,8 @@ import VaultStorage
         #expect(child.wait() == .exited(0))
         #expect(lines.last == "end")
         #expect(lines.filter { $0.hasPrefix("broken") || $0.hasPrefix("error") } == [])
-        #expect(lines.filter { $0.hasPrefix("refused") } == ["refused outOfMemory"])
+        // What comes after the first one may find as little room.
+        #expect(Set(lines.filter { $0.hasPrefix("refused") }) == ["refused outOfMemory"])
         #expect(lines.count { $0 == "done 0" } > 15)
         // Where there is more, everything is there.
         var expected = Acknowledged()
