@@ -18,7 +18,7 @@ import Testing
     private func serve(_ more: String..., before words: [String] = []) throws -> ServerProcess {
         try ServerProcess(
             ["serve", "--listen", "127.0.0.1:0", "--database", fixture.path, "--audit-log", log] + more
-                + ["--address-rate", "0", "--creation-rate", "0", "--challenge-rate", "0"],
+                + ServerProcess.unlimited,
             folder: folder, before: words)
     }
 
@@ -248,7 +248,7 @@ import Testing
         let path = disk + "/audit.log"
         let server = try ServerProcess(
             ["serve", "--listen", "127.0.0.1:0", "--database", ":memory:", "--keys-file", keys, "--audit-log", path]
-                + ["--audit-full", policy.rawValue, "--creation-rate", "0", "--address-rate", "0"],
+                + ["--audit-full", policy.rawValue] + ServerProcess.unlimited,
             folder: folder,
             before: [
                 "unshare", "-m", "sh", "-c",

@@ -12,6 +12,8 @@ import Testing
 final class ServerProcess {
     static let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
         .appending(path: "holdfast-server").path
+    /// Options of `serve` with which no address is limited.
+    static let unlimited = ["--address-rate", "0", "--creation-rate", "0", "--challenge-rate", "0"]
 
     let process: Spawned
     let address: String

@@ -217,10 +217,8 @@ func accessRequest(
     func damagedBodiesLeaveNothingBehind() throws {
         let fixture = try StoreFixture(.memory)
         let server = try ServerProcess(
-            [
-                "serve", "--listen", "127.0.0.1:0", "--database", ":memory:", "--address-rate", "0",
-                "--creation-rate", "0", "--challenge-rate", "0",
-            ], folder: fixture.folder)
+            ["serve", "--listen", "127.0.0.1:0", "--database", ":memory:"] + ServerProcess.unlimited,
+            folder: fixture.folder)
         func resident() throws -> Int {
             let text = try String(contentsOfFile: "/proc/\(server.process.identifier)/status", encoding: .utf8)
             let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })

@@ -19,11 +19,7 @@ import Testing
 
     private func start(_ more: [String] = []) throws -> ServerProcess {
         try ServerProcess(
-            [
-                "serve", "--listen", "127.0.0.1:0", "--database", fixture.path, "--address-rate", "0",
-                "--challenge-rate", "0",
-            ]
-                + more,
+            ["serve", "--listen", "127.0.0.1:0", "--database", fixture.path] + ServerProcess.unlimited + more,
             folder: folder)
     }
 

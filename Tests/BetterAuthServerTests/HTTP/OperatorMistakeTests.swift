@@ -227,7 +227,7 @@ import Testing
 
     /// Writes fail as on a full disk: the server is not ready, says so once, and continues when there is room.
     @Test func `a disk that is full makes the server not ready`() throws {
-        let server = try start("--address-rate", "0", "--creation-rate", "0")
+        let server = try ServerProcess(serving + ServerProcess.unlimited, folder: folder)
         func limit(_ size: String) throws {
             #expect(
                 try Spawned(["prlimit", "--pid", "\(server.process.identifier)", "--fsize=\(size):unlimited"]).wait()

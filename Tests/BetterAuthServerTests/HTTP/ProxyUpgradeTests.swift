@@ -8,9 +8,7 @@ import Testing
 /// A server that is replaced behind a proxy, while clients make accounts.
 @Suite(.seeded) struct ProxyUpgradeTests {
     private static let installed = ReverseProxy.Kind.expected
-    private static let limits = [
-        "--trusted-proxy", "127.0.0.1", "--address-rate", "0", "--creation-rate", "0", "--log", "warning",
-    ]
+    private static let limits = ["--trusted-proxy", "127.0.0.1", "--log", "warning"] + ServerProcess.unlimited
     private let upgrades = TestRun.isSoak ? 50 : 10
 
     /// The configuration of the documents: one server that systemd holds the socket of, with its accounts in SQLite.

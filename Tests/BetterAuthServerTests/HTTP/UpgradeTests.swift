@@ -15,10 +15,10 @@ import Testing
         let fixture = try StoreFixture(.memory)
         let listener = try HTTPListener("127.0.0.1:0")
         let address = listener.address
-        let arguments = [
-            "serve", "--listen", "systemd", "--database", fixture.path, "--address-rate", "0",
-            "--creation-rate", "0", "--log", "warning",
-        ]
+        let arguments =
+            [
+                "serve", "--listen", "systemd", "--database", fixture.path, "--log", "warning",
+            ] + ServerProcess.unlimited
         func start() throws -> ServerProcess {
             try ServerProcess(
                 arguments, folder: fixture.folder, before: UpgradeTests.activation, passing: listener.passable)

@@ -186,11 +186,11 @@ import Testing
         let fixture = try StoreFixture(.memory)
         let url = pair.postgres.url(of: try pair.postgres.makeDatabase())
         try PostgresStore.migrate(url)
-        let arguments = [
-            "serve", "--listen", "127.0.0.1:0", "--database", url, "--redis", pair.redis.location,
-            "--keys-file", fixture.folder + "/keys", "--address-rate", "0", "--creation-rate", "0", "--challenge-rate",
-            "0", "--example-app",
-        ]
+        let arguments =
+            [
+                "serve", "--listen", "127.0.0.1:0", "--database", url, "--redis", pair.redis.location,
+                "--keys-file", fixture.folder + "/keys", "--example-app",
+            ] + ServerProcess.unlimited
         let first = try ServerProcess(arguments, folder: fixture.folder)
         let second = try ServerProcess(arguments, folder: fixture.folder)
         #expect(first.key == second.key)
