@@ -119,7 +119,7 @@ enum Backup {
     private static func isSame(_ one: String, _ other: String) -> Bool {
         var (first, second) = (stat(), stat())
         guard unsafe lstat(one, &first) == 0, unsafe lstat(other, &second) == 0 else { return false }
-        return first.st_dev == second.st_dev && first.st_ino == second.st_ino
+        return first.isSameFile(as: second)
     }
 
     /// Whether the keys were compared with those that the database was served with.

@@ -79,7 +79,7 @@ final class ItemIndex: KeyHolder {
         }
     }
 
-    /// Lends every entry without an index, as slow as each item is read: nobody who fills the vault ends searches.
+    /// Lends every entry without an index, which is as slow as reading every item: who fills the vault ends no search.
     private func read(_ vault: Vault, _ body: (IndexedEntry, RawSpan) -> Void) throws(VaultError) {
         var segment = try Segment(64 << 10)
         _ = try vault.forEachContent(for: self) { info, content throws(VaultError) in

@@ -93,3 +93,8 @@ package struct OwnedDescriptor: ~Copyable, Sendable {
         try uninterrupted { fsync(number) }
     }
 }
+
+extension stat {
+    /// Whether both are of one file, under whatever names.
+    package func isSameFile(as other: stat) -> Bool { st_dev == other.st_dev && st_ino == other.st_ino }
+}

@@ -72,9 +72,9 @@ package struct BackupPlace {
                 throw VaultError(
                     .exists, "\(path) is inside of a vault or a backup; choose a folder elsewhere. Nothing was changed")
             }
-            let (last, device) = (inner.st_ino, inner.st_dev)
+            let last = inner
             place += "/.."
-            guard unsafe stat(place, &inner) == 0, inner.st_ino != last || inner.st_dev != device else { return }
+            guard unsafe stat(place, &inner) == 0, !inner.isSameFile(as: last) else { return }
         }
     }
 

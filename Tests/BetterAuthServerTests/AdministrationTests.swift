@@ -6,6 +6,9 @@ import RealParts
 import ServerSubject
 import Testing
 
+@testable import BetterAuthHTTP
+@testable import HoldfastServer
+
 /// What an operator can do to accounts, on every store and while a server runs.
 @Suite struct AdministrationTests {
     private func change(
@@ -181,6 +184,32 @@ import Testing
         #expect(Set(requests.compactMap(\.changes)).count == AccountChange.Administration.allCases.count + 1)
     }
 
+    @Test func `of a change that the store may have made the logs say that it is unknown`() throws {
+        let fixture = try StoreFixture(.memory)
+        let (socket, audit) = (fixture.folder + "/admin.sock", fixture.folder + "/audit.log")
+        let output = fixture.folder + "/log"
+        let descriptor = unsafe open(output, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+        defer { close(descriptor) }
+        let key = try AuditKey.generate()
+        let trail = try AuditLog(audit, key, .refuse) { _ in }
+        let server = try AdminServer(
+            socket, AccountAdministration(AwayStore(), Lifetimes()), ServerLog(.notice, descriptor: descriptor),
+            audit: AuditTrail(trail, hasAddresses: false))
+        let identity = IdentityID(try freshDigest()).description
+        for word in ["lock", "show"] {
+            let asked = try runServerCommand(
+                ["accounts", word, identity, "--admin-socket", socket], fixture.folder)
+            #expect(asked.status == 1 && asked.output.contains("out for lunch"), "\(asked.output)")
+        }
+        server.close()
+        trail.close()
+        let lines = try String(contentsOfFile: output, encoding: .utf8).split(separator: "\n")
+        #expect(lines.count == 1 && lines[0].contains(#""level":"error","event":"administration","change":"lock""#))
+        let written = try String(contentsOfFile: audit, encoding: .utf8)
+        #expect(written.contains(#""operation":"admin-lock","outcome":"unknown""#), "\(written)")
+        #expect(written.contains(#""operation":"admin-show","outcome":"unknown""#))
+    }
+
     @Test func `the commands work while a server runs, for its user alone`() throws {
         let fixture = try StoreFixture(.memory)
         let socket = fixture.folder + "/admin.sock"
@@ -247,7 +276,10 @@ import Testing
                 ["accounts", "count", "--admin-socket", socket], fixture.folder, before: OrdinaryUser.words)
             #expect(stranger.status != 0)
         }
-        #expect(!server.log.contains(identity) && server.log.contains(#""change":"lock""#))
+        // What was refused was not done.
+        let told = server.log.matches(of: /"event":"administration","change":"([^"]*)"/).map(\.output.1)
+        #expect(told == ["end-device-sessions", "lock", "unlock", "end-sessions", "delete"], "\(server.log)")
+        #expect(!server.log.contains(identity))
         // A second server does not take the socket over, and one that was killed leaves no obstacle.
         let second = try runServerCommand(
             ["serve", "--listen", "127.0.0.1:0", "--database", ":memory:", "--admin-socket", socket], fixture.folder)

@@ -40,13 +40,15 @@ package struct AuditTrail: Sendable {
 
     /// Records what an operator did over the socket of administration, and waits for it.
     /// - Returns: False when the log could not be written and operations are then refused.
-    package func recordAdministration(_ request: AccountAdministration.Request, isDone: Bool) -> Bool {
+    package func recordAdministration(
+        _ request: AccountAdministration.Request, _ outcome: AuditEntry.Outcome
+    ) -> Bool {
         guard !request.isContinuation else { return log.admits }
         let trace = RequestTrace.current ?? .fresh()
         return log.recordAndWait(
             AuditEntry(
-                "admin-\(request.deed)", isDone ? .done : .refused, identity: request.identity, request: trace.id,
-                address: nil, moment: clock.now))
+                "admin-\(request.deed)", outcome, identity: request.identity, request: trace.id, address: nil,
+                moment: clock.now))
     }
 
     func write(to text: inout MetricsText) {

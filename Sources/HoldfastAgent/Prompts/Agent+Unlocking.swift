@@ -173,7 +173,7 @@ extension Agent {
 // for whoever needs it: to refuse would protect nothing, because every program of the user can open it.
 extension Agent {
     /// At the start, and after each unlock. What lies in the place of the vault later, a less protected state or
-    /// another vault, is opened only for who asks to unlock.
+    /// another vault, opens only when somebody asks to unlock it.
     func noteUnasked() {
         let isUnasked = (try? vault.protection())?.level == .device
         unasked = isUnasked ? try? vault.id : nil

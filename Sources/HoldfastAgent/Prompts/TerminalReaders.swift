@@ -35,23 +35,27 @@ package enum TerminalReaders {
         var above: Set<Int32> = [asker]
         var parent = asking.parent
         while parent > 1, above.insert(parent).inserted, let stat = ProcessStat(of: parent) { parent = stat.parent }
-        guard let processes = Spawn.numbers(in: "/proc") else { return true }
-        return processes.contains { process in
-            guard let stat = ProcessStat(of: process), stat.terminal == terminal, stat.group == asking.foreground,
+        return isAny(on: terminal) { !isHarmless($0, $1, above.contains($0)) } ?? true
+    }
+
+    /// Whether one of the programs in the foreground of a terminal that have it open to read is such a one; nil where
+    /// the kernel does not tell.
+    private static func isAny(on terminal: UInt32, _ isMeant: (Int32, ProcessStat) -> Bool) -> Bool? {
+        Spawn.numbers(in: "/proc")?.contains { process in
+            guard let stat = ProcessStat(of: process), stat.terminal == terminal, stat.group == stat.foreground,
                 reads(process, terminal)
             else { return false }
-            return !isHarmless(process, stat, above.contains(process))
+            return isMeant(process, stat)
         }
     }
 
     /// Whether a program in the foreground waits in a read of the terminal now. Not a shell that leads the session.
     static func isRead(_ terminal: UInt32) -> Bool {
-        (Spawn.numbers(in: "/proc") ?? []).contains { process in
-            guard let stat = ProcessStat(of: process), stat.terminal == terminal, stat.group == stat.foreground,
-                stat.session != process, reads(process, terminal)
-            else { return false }
-            return waitingPlaces(of: process).contains { $0.contains("tty") || $0.contains("woken") }
+        let isOne = isAny(on: terminal) { process, stat in
+            stat.session != process
+                && waitingPlaces(of: process).contains { $0.contains("tty") || $0.contains("woken") }
         }
+        return isOne ?? false
     }
 
     /// Whether all threads of a process wait for what is not the terminal. One that runs, and one that the kernel does

@@ -48,7 +48,12 @@ extension SecretServiceEndpoint {
             memory.clear()
             survey.forget()
         }
-        for path in SecretServiceWork.standardCollections {
+        tellLocked(SecretServiceWork.standardCollections, isLocked)
+    }
+
+    /// Tells all clients whether collections are locked.
+    func tellLocked(_ collections: some Sequence<String>, _ isLocked: Bool) {
+        for path in collections {
             tellLocked(path, isLocked, sessions.clients)
             for client in sessions.clients {
                 let signal = bus.signal(

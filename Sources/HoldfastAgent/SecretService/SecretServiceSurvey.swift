@@ -118,15 +118,7 @@ extension SecretServiceEndpoint {
     /// their names are known no more; once they are not, as soon as they were looked at again.
     func tellSurveyed(isLocked: Bool) {
         survey.isNewsOfUnlock = false
-        for path in survey.collections {
-            tellLocked(path, isLocked, sessions.clients)
-            for client in sessions.clients {
-                let signal = bus.signal(
-                    "CollectionChanged", of: "org.freedesktop.Secret.Service", on: SecretServicePath.root, to: client)
-                signal?.path(path)
-                signal?.send()
-            }
-        }
+        tellLocked(survey.collections, isLocked)
     }
 }
 

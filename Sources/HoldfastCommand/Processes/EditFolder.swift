@@ -37,7 +37,7 @@ final class EditFolder {
             guard folder >= 0 else { continue }
             var (own, there) = (stat(), stat())
             if flock(folder, LOCK_EX | LOCK_NB) == 0, unsafe fstat(folder, &own) == 0, unsafe lstat(path, &there) == 0,
-                own.st_ino == there.st_ino, own.st_dev == there.st_dev
+                own.isSameFile(as: there)
             {
                 return (path, folder)
             }

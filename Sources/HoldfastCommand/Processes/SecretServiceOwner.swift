@@ -158,7 +158,7 @@ struct SecretServiceFile {
         guard unsafe stat(served, &other) == 0, unsafe stat(home, &own) == 0 else {
             return served.utf8.elementsEqual(home.utf8)
         }
-        return own.st_dev == other.st_dev && own.st_ino == other.st_ino
+        return own.isSameFile(as: other)
     }
 
     /// What is in it; nothing of what cannot be read.

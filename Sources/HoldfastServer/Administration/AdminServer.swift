@@ -9,6 +9,8 @@ final class AdminServer: Sendable {
     static let place = "/run/holdfast-server/admin.sock"
     private static let longestLine = 4096
     private static let unwritable = #"{"error":"the audit log cannot be written; the server's log says why"}"#
+    private static let unrecorded =
+        #"{"error":"it was done, but the audit log could not be written; the server's log says why"}"#
 
     private let path: String
     private let administration: AccountAdministration
@@ -63,14 +65,21 @@ final class AdminServer: Sendable {
         do throws(StoreError) {
             let text = try administration.answer(request)
             let isDone = !AccountAdministration.isRefusal(text)
-            if audit?.recordAdministration(request, isDone: isDone) == false { return answer(client, unwritable) }
-            if let change = request.changes {
+            if isDone, let change = request.changes {
                 // Without the identity: the log names nobody.
                 log.write(.notice, "administration", ["change": .text(change)])
             }
-            answer(client, text)
+            let isRecorded = audit?.recordAdministration(request, isDone ? .done : .refused) ?? true
+            guard !isRecorded else { return answer(client, text) }
+            answer(client, isDone && request.changes != nil ? unrecorded : unwritable)
         } catch {
-            answer(client, "{\"error\":\(ServerLog.quoted(OperatorAdvice.line(for: error)))}")
+            // It may have been done.
+            _ = audit?.recordAdministration(request, .unknown)
+            let advice = OperatorAdvice.line(for: error)
+            if let change = request.changes {
+                log.write(.error, "administration", ["change": .text(change), "reason": .text(advice)])
+            }
+            answer(client, "{\"error\":\(ServerLog.quoted(advice))}")
         }
     }
 

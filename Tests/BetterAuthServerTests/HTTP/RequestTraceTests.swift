@@ -131,7 +131,7 @@ import Testing
 }
 
 /// A store that nobody reaches.
-private struct AwayStore: ServerStore {
+struct AwayStore: ServerStore {
     private static let error = StoreError.unavailable("out for lunch")
 
     let isRemote = false
