@@ -164,7 +164,7 @@ let identityTargets: [Target] = [
         "BetterAuthTests",
         [
             "BetterAuth", "BetterAuthVerification", "BetterAuthTransport", "BetterAuthServer", "BetterAuthMessages",
-            "RealParts",
+            "MemoryServerStore", "RealParts",
         ] + exported),
     .testTarget(
         name: "BetterAuthMessagesTests",
@@ -203,11 +203,15 @@ let serverTargets: [Target] = [
             .byName(name: $0)
         },
         path: "Tests/ServerSubject", swiftSettings: settings),
+    // A server's store for tests.
+    .target(
+        name: "MemoryServerStore", dependencies: ["BetterAuthServer", "BetterAuthMessages"],
+        path: "Tests/MemoryServerStore", swiftSettings: settings),
     tests(
         "BetterAuthServerTests",
         [
             "BetterAuthServer", "BetterAuthHTTP", "BetterAuthPostgres", "BetterAuth", "BetterAuthVerification",
-            "HoldfastServer", "CommandLineArguments", "ServerSubject",
+            "HoldfastServer", "CommandLineArguments", "ServerSubject", "MemoryServerStore",
             "RealParts", "BetterAuthMessages", "Cryptography", "SecretMemory",
         ]),
 ]
@@ -242,7 +246,7 @@ let interfaceTargets: [Target] =
             "HoldfastUITests",
             [
                 "HoldfastUI", "HoldfastDoctor", "QRCodes", "BetterAuth", "BetterAuthVerification", "BetterAuthMessages",
-                "BetterAuthServer", "SystemCalls",
+                "BetterAuthServer", "MemoryServerStore", "SystemCalls",
             ] + exported + (isApple ? [] : ["RealParts"])),
     ]
 
@@ -447,7 +451,7 @@ let package = Package(
                 "HoldfastCommand", "HoldfastProgram", "HoldfastTour", "CommandLineArguments", "HoldfastAgent",
                 "AgentMessages", "QRCodes", "QRReading", "RealParts", "MemorySearch",
                 "BetterAuth",
-                "BetterAuthVerification", "BetterAuthServer",
+                "BetterAuthVerification", "BetterAuthServer", "MemoryServerStore",
                 "BetterAuthMessages",
             ] + exported),
     ],
@@ -540,7 +544,7 @@ let appleTests: Set<String> = [
     "HoldfastUITests", "BetterAuthMessagesTests",
 ]
 /// What all of them need.
-let testLibraries: Set<String> = ["TestSupport", "SeededNumbers"]
+let testLibraries: Set<String> = ["TestSupport", "SeededNumbers", "MemoryServerStore"]
 /// What the check runs besides: the backends of Apple's over stand-ins, and every screen.
 let checkedTests: Set<String> = ["AppleBackendTests", "BetterAuthTransportTests", "RealParts", "ViewTests"]
 /// Apps that the check runs, each a module of its own, since each has a main function.
@@ -582,7 +586,7 @@ if isApple {
                 "ViewTests",
                 [
                     "HoldfastViews", "HoldfastUI", "HoldfastDoctor", "BetterAuth", "BetterAuthVerification",
-                    "BetterAuthMessages", "BetterAuthServer", "SystemCalls",
+                    "BetterAuthMessages", "BetterAuthServer", "MemoryServerStore", "SystemCalls",
                 ] + sampleNames + exported))
         package.targets += sampleNames.map(sample)
     }

@@ -2,6 +2,7 @@
 import BetterAuthVerification
 import BetterAuthMessages
 import BetterAuthServer
+import MemoryServerStore
 import Cryptography
 import SecretMemory
 

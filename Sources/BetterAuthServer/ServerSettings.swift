@@ -9,8 +9,6 @@ package struct Lifetimes: Sendable, Hashable {
     package var refresh: Int64 = 43_200
     /// Of a challenge.
     package var challenge: Int64 = 60
-    /// Of an access request.
-    package var accessWindow: Int64 = 30
     /// How long a byte-identical repeat of an operation gets its reply again.
     package var reply: Int64 = 300
 

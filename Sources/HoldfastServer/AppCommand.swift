@@ -17,7 +17,7 @@ extension ServerCommand {
         options: [
             ServerOptions.keys.option, ServerOptions.trust.option, ServerOptions.accessKey.option,
             ServerOptions.redis.option, ServerOptions.name.option, ServerOptions.responseKeysFile.option,
-            ServerOptions.accessWindow.option, ServerOptions.addressRate.option,
+            ServerOptions.addressRate.option,
         ] + ServerOptions.listening
     ) { arguments in try AppCommand(arguments: arguments).run() }
 }
@@ -30,13 +30,11 @@ struct AppCommand {
         let log = FrontOptions.log(arguments)
         let settings = try FrontOptions.settings(arguments)
         let listener = try HTTPListener(arguments.required(ServerOptions.listen))
-        var verifierSettings = AccessVerifier.Settings()
-        verifierSettings.window = .seconds(Int64(arguments[ServerOptions.accessWindow]))
         let conditions = Conditions(log)
         var checks: [Readiness.Check] = []
         let (nonces, revocations) = try shared(&checks)
         let verifier = AccessVerifier(
-            keys: try keySource(&checks), nonces: nonces, revocations: revocations, settings: verifierSettings)
+            keys: try keySource(&checks), nonces: nonces, revocations: revocations)
         let keys =
             if let path = arguments[ServerOptions.responseKeysFile] {
                 try KeyFile(path).loadOrCreate(
@@ -48,7 +46,7 @@ struct AppCommand {
         let example = ExampleApp(
             verifier, name: arguments[ServerOptions.name] ?? "app",
             report: { conditions.fail("access", "\($0)") }, key: { keys.responseKey(now: $0) })
-        let rate = arguments[ServerOptions.addressRate] ?? AuthService.Rates().requests.perSecond
+        let rate = arguments[ServerOptions.addressRate] ?? AuthService.Rates.standard
         let service = AppService(example, keys, rate: rate, log: log)
         let access = try FrontOptions.metricsAccess(arguments, settings)
         let readiness = Readiness(checks, conditions: conditions)

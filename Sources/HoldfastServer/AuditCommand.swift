@@ -59,10 +59,7 @@ enum Audit {
         if let path = arguments[ServerOptions.keysFile] {
             file = KeyFile(path, try KeyPlace.protection(arguments))
         } else {
-            guard let beside = try ServedData.keyFile(arguments, Maintenance.database(arguments)) else {
-                throw UsageError("name the server's keys with --keys-file")
-            }
-            file = beside
+            file = try ServedData.keyFile(arguments, Maintenance.database(arguments))
         }
         let keys = try file.load(responseLifetime: Serve.responseLifetime, accessLifetime: 0).auditKeys
         guard !keys.isEmpty else { throw UsageError("\(file.path) has no key of an audit log") }

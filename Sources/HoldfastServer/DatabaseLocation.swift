@@ -4,7 +4,6 @@ internal import CommandLineArguments
 /// Where the accounts are, as `--database` says. What looks like something else is no file name: a mistyped URL must
 /// not make a file.
 enum DatabaseLocation: Sendable {
-    case memory
     case file(String)
     /// Its URL may have a password.
     case postgres(SecretText)
@@ -19,14 +18,13 @@ enum DatabaseLocation: Sendable {
 
     private init(named text: String) throws(UsageError) {
         switch text {
-        case ":memory:": self = .memory
         case "": throw UsageError("--database is empty")
         case _ where text.contains("://"):
-            throw UsageError("--database takes a file, postgres://..., or :memory:, and no other URL")
+            throw UsageError("--database takes a file or postgres://..., and no other URL")
         case _ where text.hasPrefix("file:"):
             throw UsageError("--database takes the name of a file, and no URI; for this name write ./\(text)")
         case _ where text.hasPrefix(":"):
-            throw UsageError("--database takes a file, postgres://..., or :memory:; for a file write ./\(text)")
+            throw UsageError("--database takes a file or postgres://...; for a file of this name write ./\(text)")
         case _ where DatabaseLocation.isKeywords(text):
             // It may hold a password, so it is not repeated.
             throw UsageError(
@@ -46,7 +44,6 @@ enum DatabaseLocation: Sendable {
     func file(for command: String) throws(UsageError) -> String {
         switch self {
         case .file(let path): return path
-        case .memory: throw UsageError("\(command) is for a file; :memory: has none")
         case .postgres:
             let instead =
                 switch command {

@@ -24,10 +24,7 @@ enum FrontOptions {
                         "connections beyond the limit wait: raise LimitNOFILE (ulimit -n), or lower --connections",
                 ])
         }
-        settings.threads = arguments[ServerOptions.threads]
         settings.connections = arguments[ServerOptions.connections]
-        settings.connectionsPerAddress = arguments[ServerOptions.connectionsPerAddress]
-        settings.requestSeconds = arguments[ServerOptions.requestSeconds]
         settings.trustedProxies = try addressBlocks(arguments, ServerOptions.trustedProxy)
         switch (arguments[ServerOptions.certificate], arguments[ServerOptions.certificateKey]) {
         case (nil, nil): break

@@ -12,7 +12,7 @@ internal import SystemCalls
 /// keys that clients have not learned.
 final class KeyCustody: Sendable {
     let keys: ServerKeys
-    private let file: KeyFile?
+    private let file: KeyFile
     private let store: any ServerStore
     private let lifetimes: Lifetimes
     /// Of the file whose keys are in use.
@@ -45,21 +45,15 @@ final class KeyCustody: Sendable {
     }
 
     /// - Parameters:
-    ///   - file: Nil for keys that end with the process.
     ///   - takesNewKeys: Whether keys that the database does not know are taken, and made where there are none.
     ///   - onNew: Called with the name of a file of keys that was made.
     init(
-        _ file: KeyFile?, of store: any ServerStore, _ lifetimes: Lifetimes, takesNewKeys: Bool,
+        _ file: KeyFile, of store: any ServerStore, _ lifetimes: Lifetimes, takesNewKeys: Bool,
         _ log: ServerLog, onNew: (String) -> Void = { _ in }
     ) throws {
         self.file = file
         self.store = store
         self.lifetimes = lifetimes
-        guard let file else {
-            keys = try ServerKeys.fresh(lifetimes)
-            version = Mutex(nil)
-            return
-        }
         // Before it is read: what changes meanwhile is read again.
         let before = file.version
         let mark = try store.keyMark()
@@ -127,7 +121,6 @@ final class KeyCustody: Sendable {
     /// Takes over how the file has changed, and compares it with the database.
     /// - Returns: What is wrong; nil when all is well.
     func examine() -> String? {
-        guard let file else { return nil }
         do {
             // In the order of `claim`.
             let mark = try store.keyMark()
@@ -145,7 +138,6 @@ final class KeyCustody: Sendable {
     /// The key that the audit log is written with. The first one is made, once for all processes with this file.
     func auditKey() throws -> AuditKey {
         if let known = keys.auditKeys.last { return known }
-        guard let file else { throw ServedData.needsKeyFile }
         let updated = try file.update(
             responseLifetime: Serve.responseLifetime, accessLifetime: lifetimes.refresh * 1000
         ) { found throws(CryptographyError) in
@@ -154,7 +146,7 @@ final class KeyCustody: Sendable {
             return true
         }
         keys.adopt(updated)
-        guard let made = keys.auditKeys.last else { throw ServedData.needsKeyFile }
+        guard let made = keys.auditKeys.last else { throw KeyFile.Failure.damaged(file.path) }
         return made
     }
 
@@ -174,7 +166,7 @@ final class KeyCustody: Sendable {
     /// they were last written.
     private var youngest: Timestamp? {
         let known = keys.youngest
-        return known > .never ? known : file?.changed
+        return known > .never ? known : file.changed
     }
 
     /// Whether the youngest key has been in use for so long. One from the future says nothing of its age, since a clock
@@ -193,7 +185,7 @@ final class KeyCustody: Sendable {
     /// Makes new keys when the youngest has been in use for so long. Of several servers with one file one does it.
     /// - Returns: Whether it was done here.
     func rotate(after seconds: Int64, publishedSeconds: Int64, now: Timestamp) throws(KeyFile.Failure) -> Bool {
-        guard let file, seconds > 0, isOld(seconds, publishedSeconds, now) else { return false }
+        guard seconds > 0, isOld(seconds, publishedSeconds, now) else { return false }
         var isDone = false
         let updated = try file.update(
             responseLifetime: Serve.responseLifetime, accessLifetime: lifetimes.refresh * 1000

@@ -1,7 +1,6 @@
 internal import BetterAuthVerification
 internal import BetterAuthHTTP
 internal import BetterAuthMessages
-internal import BetterAuthPostgres
 internal import BetterAuthServer
 internal import CommandLineArguments
 internal import SystemCalls
@@ -28,13 +27,10 @@ extension ServerCommand {
             ServerOptions.keysIn.option,
             ServerOptions.newKeys.option,
             ServerOptions.attributes.option, ServerOptions.access.option, ServerOptions.refresh.option,
-            ServerOptions.challenge.option,
-            ServerOptions.accessWindow.option, ServerOptions.addressRate.option,
-            ServerOptions.creationRate.option, ServerOptions.challengeRate.option, ServerOptions.rotateKeys.option,
+            ServerOptions.addressRate.option, ServerOptions.rotateKeys.option,
             ServerOptions.publish.option, ServerOptions.hsm.option, ServerOptions.hsmToken.option,
-            ServerOptions.keyService.option, ServerOptions.workers.option, ServerOptions.adminSocket.option,
+            ServerOptions.keyService.option, ServerOptions.adminSocket.option,
             ServerOptions.auditLog.option, ServerOptions.auditFull.option, ServerOptions.auditAddresses.option,
-            ServerOptions.exampleApp.option, ServerOptions.name.option,
         ] + ServerOptions.listening, isConfigured: true, isGrouped: true
     ) { arguments in try Serve(ServeSettings(arguments)).run() }
 }
@@ -79,16 +75,14 @@ struct Serve {
             compression: ZlibTokenCompression(),
             attributes: { _ in current.attributes })
         let service = AuthService(
-            server, example: try example(server, log), audit: trail, metrics: metrics, log: log, conditions: conditions,
+            server, audit: trail, metrics: metrics, log: log, conditions: conditions,
             checks: checks(custody, publication, current, audit), isHeld: publication?.isDone == false,
-            rates: settings.rates,
-            access: settings.metricsAccess,
+            rates: settings.rates, access: settings.metricsAccess,
             gauges: { [state = publication?.state] text in
                 custody.write(to: &text)
                 estimate.write(to: &text)
                 state?.write(custody.keys, now: SystemClock().now, to: &text)
-            },
-            workers: arguments[ServerOptions.workers])
+            })
         defer { service.close() }
         let admin = try arguments[ServerOptions.adminSocket].map {
             try AdminServer($0, AccountAdministration(store, lifetimes), log, audit: trail)
@@ -210,21 +204,5 @@ struct Serve {
         } catch {
             log.write(.error, "not reloaded", ["reason": .text(OperatorAdvice.line(for: error))])
         }
-    }
-
-    private func example(_ server: AuthServer, _ log: ServerLog) throws -> ExampleApp? {
-        guard arguments[ServerOptions.exampleApp] else { return nil }
-        var verification = AccessVerifier.Settings()
-        verification.window = .seconds(settings.lifetimes.accessWindow)
-        // Beside the accounts there is room for those that are in use now.
-        verification.cachedTokens = 2048
-        let nonces: any NonceStore = settings.redis.map { SharedAccess($0) } ?? MemoryNonceStore()
-        let verifier = AccessVerifier(
-            keys: OwnServerKeys(server.keys), nonces: nonces, revocations: StoreRevocations(server.store),
-            settings: verification)
-        return ExampleApp(
-            verifier, name: arguments[ServerOptions.name],
-            report: { log.write(.error, "access", ["reason": .text("\($0)")]) },
-            key: { server.keys.responseKey(now: $0) })
     }
 }

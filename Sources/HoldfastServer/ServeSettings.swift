@@ -12,7 +12,7 @@ struct ServeSettings {
     let front: HTTPSettings
     let database: DatabaseLocation
     let redis: RedisLocation?
-    let keyFile: KeyFile?
+    let keyFile: KeyFile
     let attributes: ApplicationData
     let publisher: KeyPublisher?
     let metricsAccess: MetricsAccess
@@ -27,7 +27,6 @@ struct ServeSettings {
         database = try Maintenance.database(arguments)
         redis = try ServeSettings.redis(arguments)
         keyFile = try ServedData.keyFile(arguments, database)
-        guard keyFile != nil || arguments[ServerOptions.auditLog] == nil else { throw ServedData.needsKeyFile }
         attributes = try ServeSettings.attributes(arguments)
         publisher = try ServeSettings.publisher(arguments)
         metricsAccess = try FrontOptions.metricsAccess(arguments, front)
@@ -56,7 +55,7 @@ struct ServeSettings {
         try HTTPServer.check(front)
         if case .postgres = database, redis == nil { throw ServedData.needsRedis }
         do throws(KeyFile.Failure) {
-            _ = try keyFile?.load(responseLifetime: Serve.responseLifetime, accessLifetime: lifetimes.refresh * 1000)
+            _ = try keyFile.load(responseLifetime: Serve.responseLifetime, accessLifetime: lifetimes.refresh * 1000)
         } catch {
             // The first start makes it.
             guard case .missing = error else { throw error }
@@ -65,23 +64,13 @@ struct ServeSettings {
 
     /// How often addresses may ask.
     var rates: AuthService.Rates {
-        var rates = AuthService.Rates()
-        func set(_ option: RateOption, _ rate: inout (perSecond: Double, burst: Double)) {
-            guard let number = arguments[option] else { return }
-            rate = (number, max(10, number * 4))
-        }
-        set(ServerOptions.addressRate, &rates.requests)
-        set(ServerOptions.creationRate, &rates.creations)
-        set(ServerOptions.challengeRate, &rates.challenges)
-        return rates
+        arguments[ServerOptions.addressRate].map { AuthService.Rates(perSecond: $0) } ?? AuthService.Rates()
     }
 
     private static func lifetimes(_ arguments: Arguments) -> Lifetimes {
         var lifetimes = Lifetimes()
         lifetimes.access = Int64(arguments[ServerOptions.access])
         lifetimes.refresh = Int64(arguments[ServerOptions.refresh])
-        lifetimes.challenge = Int64(arguments[ServerOptions.challenge])
-        lifetimes.accessWindow = Int64(arguments[ServerOptions.accessWindow])
         return lifetimes
     }
 

@@ -7,14 +7,10 @@ internal import CommandLineArguments
 enum ServedData {
     static let needsRedis = UsageError("with PostgreSQL, --redis is required: it keeps what expires")
 
-    static let needsKeyFile = UsageError("with --audit-log, --keys-file is required: the log's key lies with the keys")
-
-    /// Nil for keys that end with the process.
-    static func keyFile(_ arguments: Arguments, _ database: DatabaseLocation) throws(UsageError) -> KeyFile? {
+    static func keyFile(_ arguments: Arguments, _ database: DatabaseLocation) throws(UsageError) -> KeyFile {
         let protection = try KeyPlace.protection(arguments)
         if let path = arguments[ServerOptions.keysFile] { return KeyFile(path, protection) }
         switch database {
-        case .memory: return nil
         case .file(let path): return KeyFile(path + ".keys", protection)
         case .postgres:
             throw UsageError("with PostgreSQL, --keys-file is required: all processes over one database share it")
@@ -27,7 +23,6 @@ enum ServedData {
         _ log: ServerLog
     ) throws -> any ServerStore {
         switch database {
-        case .memory: return MemoryStore()
         case .postgres(let url):
             guard let redis else { throw needsRedis }
             let loss = arguments[ServerOptions.redisLost].flatMap(RedisLoss.init) ?? .warn

@@ -9,15 +9,8 @@ enum ServerOptions {
     static let listen = TextOption("listen", "HOST:PORT", help: "Listen at this address; port 0 picks a free port.")
     static let sharePort = Flag(
         "share-port", "Let other processes of this user listen at the same address, as during an upgrade.")
-    static let threads = NumberOption(
-        "threads", 1...256, default: front.threads, help: "Threads that serve connections")
     static let connections = NumberOption(
         "connections", 1...1_000_000, default: front.connections, help: "Connections at one time")
-    static let connectionsPerAddress = NumberOption(
-        "connections-per-address", 1...1_000_000, default: front.connectionsPerAddress,
-        help: "Connections of one address at one time")
-    static let requestSeconds = NumberOption(
-        seconds: "request-seconds", 1...3600, default: front.requestSeconds, help: "Time for a request to arrive")
     static let certificate = TextOption(
         "tls-certificate", "FILE", .file, help: "The certificate, a PEM file; requires --tls-key.")
     static let certificateKey = TextOption("tls-key", "FILE", .file, help: "Its private key, a PEM file.")
@@ -28,8 +21,8 @@ enum ServerOptions {
         help: "What to log, as JSON on standard error: error, warning, notice or requests (default: notice).")
 
     static let listening = [
-        threads.option, connections.option, connectionsPerAddress.option, requestSeconds.option, certificate.option,
-        certificateKey.option, trustedProxy.option, metricsFrom.option, log.option,
+        connections.option, certificate.option, certificateKey.option, trustedProxy.option, metricsFrom.option,
+        log.option,
     ]
 
     static let config = TextOption(
@@ -39,7 +32,7 @@ enum ServerOptions {
     // Where data and keys are.
     static let database = TextOption(
         "database", "WHERE",
-        help: "A file for SQLite; postgres://...; :memory:, which keeps nothing; or @FILE, whose first line says it.")
+        help: "A file for SQLite; postgres://...; or @FILE, whose first line says it.")
     static let redis = TextOption(
         "redis", "WHERE",
         help: "redis://[USER][:PASSWORD@]HOST[:PORT][/N], unix:PATH, or @FILE, whose first line says it.")
@@ -59,8 +52,6 @@ enum ServerOptions {
     // How long things live, in seconds.
     static let access = lifetime("access", lifetimes.access, "Lifetime of an access token")
     static let refresh = lifetime("refresh", lifetimes.refresh, "Lifetime of a session")
-    static let challenge = lifetime("challenge", lifetimes.challenge, "Lifetime of a challenge")
-    static let accessWindow = lifetime("access-window", lifetimes.accessWindow, "Lifetime of an access request")
     static let rotateKeys = NumberOption(
         seconds: "rotate-keys-seconds", 0...31_536_000, default: 0, help: "Make new keys this often; 0 for never")
     static let publish = NumberOption(
@@ -68,13 +59,12 @@ enum ServerOptions {
         help: "How long a new key is published before it signs")
 
     // Limits.
-    static let addressRate = rate("address-rate", \.requests, "Requests per second of one address")
-    static let creationRate = rate("creation-rate", \.creations, "New accounts per second of one address")
-    static let challengeRate = rate("challenge-rate", \.challenges, "Challenges per second of one address")
+    static let addressRate = RateOption(
+        "address-rate",
+        help: "Requests per second of one address, a fifth of them challenges and a fiftieth new accounts; 0 for no "
+            + "limit (default: \(Int(AuthService.Rates.standard))).")
     static let metricsFrom = ListOption(
         "metrics-from", "BLOCK", help: "Let these addresses read /metrics, beside this machine; repeatable.")
-    static let workers = NumberOption(
-        "workers", 1...1024, default: 32, help: "Threads that wait for PostgreSQL and Redis")
 
     static let compromised = Flag(
         "compromised", "Use the new keys at once, and accept nothing that the old ones signed.")
@@ -115,8 +105,7 @@ enum ServerOptions {
         "admin-token-file", "FILE", .file, help: "Another token, for rotating and tainting, likewise.")
 
     // The example application.
-    static let exampleApp = Flag("example-app", "Also answer /foo/bar and /bad/nonce.")
-    static let name = TextOption("name", "NAME", help: "The name in the example application's replies.")
+    static let name = TextOption("name", "NAME", help: "The name in its replies.")
     static let keys = TextOption("keys", "URL", help: "The key service, http://HOST:PORT; requires --trust.")
     static let accessKey = ListOption("access-key", "KEY", help: "A key that signs tokens, instead; repeatable.")
     static let responseKeysFile = TextOption("response-keys-file", "FILE", .file, help: "Keep the response key here.")
@@ -126,13 +115,6 @@ enum ServerOptions {
 
     private static let front = HTTPSettings()
     private static let lifetimes = Lifetimes()
-
-    private static func rate(
-        _ name: String, _ fallback: KeyPath<AuthService.Rates, (perSecond: Double, burst: Double)>, _ help: String
-    ) -> RateOption {
-        let number = Int(AuthService.Rates()[keyPath: fallback].perSecond)
-        return RateOption(name, help: "\(help); 0 for no limit (default: \(number)).")
-    }
 
     private static func lifetime(_ name: String, _ fallback: Int64, _ help: String) -> NumberOption {
         NumberOption(seconds: "\(name)-seconds", 1...Int(longestLifetime), default: Int(fallback), help: help)
@@ -146,8 +128,8 @@ extension ServerOptions {
         (
             "Connections",
             [
-                sharePort.option, threads.option, connections.option, connectionsPerAddress.option,
-                requestSeconds.option, certificate.option, certificateKey.option, trustedProxy.option,
+                sharePort.option, connections.option, addressRate.option, certificate.option, certificateKey.option,
+                trustedProxy.option,
             ]
         ),
         (
@@ -159,9 +141,8 @@ extension ServerOptions {
         ),
         (
             "Lifetimes",
-            [access.option, refresh.option, challenge.option, accessWindow.option]
+            [access.option, refresh.option]
         ),
-        ("Limits", [addressRate.option, creationRate.option, challengeRate.option, workers.option]),
         ("Key chain", [hsm.option, hsmToken.option, keyService.option]),
         (
             "Administration and logs",
@@ -170,6 +151,5 @@ extension ServerOptions {
                 log.option,
             ]
         ),
-        ("Example application", [exampleApp.option, name.option]),
     ]
 }

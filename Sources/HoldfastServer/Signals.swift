@@ -71,9 +71,8 @@ final class Reloadable: Sendable {
     /// Options of `serve` that a reload takes over.
     private static let taken = [
         ServerOptions.log.option, ServerOptions.certificate.option, ServerOptions.certificateKey.option,
-        ServerOptions.trustedProxy.option, ServerOptions.metricsFrom.option, ServerOptions.requestSeconds.option,
-        ServerOptions.connectionsPerAddress.option, ServerOptions.addressRate.option,
-        ServerOptions.creationRate.option, ServerOptions.challengeRate.option, ServerOptions.attributes.option,
+        ServerOptions.trustedProxy.option, ServerOptions.metricsFrom.option, ServerOptions.addressRate.option,
+        ServerOptions.attributes.option,
     ]
 
     /// Those that only a restart does.

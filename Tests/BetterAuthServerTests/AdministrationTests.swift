@@ -282,7 +282,7 @@ import Testing
         #expect(!server.log.contains(identity))
         // A second server does not take the socket over, and one that was killed leaves no obstacle.
         let second = try runServerCommand(
-            ["serve", "--listen", "127.0.0.1:0", "--database", ":memory:", "--admin-socket", socket], fixture.folder)
+            freshServer(in: fixture.folder) + ["--admin-socket", socket], fixture.folder)
         #expect(second.status == 1 && second.output.contains("another server"), "\(second.output)")
         server.process.end(SIGKILL)
         let third = try ServerProcess(serving, folder: fixture.folder)

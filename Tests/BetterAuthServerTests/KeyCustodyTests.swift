@@ -1,6 +1,7 @@
 import BetterAuthHTTP
 import BetterAuthMessages
 import BetterAuthServer
+import MemoryServerStore
 import BetterAuthVerification
 import Cryptography
 import Foundation

@@ -82,7 +82,7 @@ import Testing
         arguments: [
             (["ser"], ["serve"]), (["serve", "--key-s"], ["--key-service"]),
             (["serve", "--keys-in", ""], ["file", "tpm"]),
-            (["serve", "--threads", ""], []), (["completions", "b"], ["bash"]),
+            (["serve", "--connections", ""], []), (["completions", "b"], ["bash"]),
         ] as [([String], [String])])
     func `bash completes commands, options and their words`(_ words: [String], _ expected: [String]) throws {
         let quoted = (["holdfast-server"] + words).map { "'\($0)'" }.joined(separator: " ")

@@ -1,7 +1,10 @@
 import BetterAuthVerification
 import BetterAuthMessages
 import Cryptography
+import MemoryServerStore
 import Testing
+
+import MemoryServerStore
 
 @testable import BetterAuthServer
 

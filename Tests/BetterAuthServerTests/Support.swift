@@ -1,6 +1,7 @@
 import BetterAuthVerification
 import BetterAuthMessages
 import BetterAuthServer
+import MemoryServerStore
 import Cryptography
 import Dispatch
 import Foundation

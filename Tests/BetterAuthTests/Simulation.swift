@@ -2,6 +2,7 @@ import BetterAuth
 import BetterAuthVerification
 import BetterAuthMessages
 import BetterAuthServer
+import MemoryServerStore
 import SecretMemory
 import Synchronization
 import TestSupport
@@ -41,7 +42,7 @@ final class World: Sendable {
 
     let clock = VirtualClock()
     let server: AuthServer
-    let store = MemoryStore()
+    let store: any ServerStore = MemoryStore()
     let responseKey: ServerKey
     /// What devices make their keys with.
     let deviceKeys: any DeviceKeys

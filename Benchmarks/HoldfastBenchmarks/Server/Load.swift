@@ -6,12 +6,32 @@ import Synchronization
 final class Load: Sendable {
     private static let connectionsPerThread = 32
 
-    private let connections: [[LoadConnection]]
+    /// Nanoseconds after which a server may end a connection that rests.
+    private static let rest = 10e9
+
+    private struct State {
+        var connections: [[LoadConnection]] = []
+        var used = -Double.infinity
+    }
+
+    private let ports: [UInt16]
+    private let state = Mutex(State())
 
     /// - Parameter ports: Of servers on this machine.
     init(_ ports: [UInt16]) throws {
-        connections = try (0..<LoadServer.threads).map { _ in
-            try (0..<Load.connectionsPerThread).map { try LoadConnection(ports[$0 % ports.count]) }
+        self.ports = ports
+        try renew()
+    }
+
+    /// Makes other connections when these have rested for long.
+    func renew() throws {
+        let ports = ports
+        try state.withLock { state in
+            defer { state.used = nanoseconds() }
+            guard nanoseconds() - state.used > Load.rest else { return }
+            state.connections = try (0..<LoadServer.threads).map { _ in
+                try (0..<Load.connectionsPerThread).map { try LoadConnection(ports[$0 % ports.count]) }
+            }
         }
     }
 
@@ -19,7 +39,9 @@ final class Load: Sendable {
     func post(_ path: String, _ bodies: [[UInt8]]) throws -> [[UInt8]] {
         let results = Mutex<[Int: [[UInt8]]]>([:])
         let failure = Mutex<(any Error)?>(nil)
-        let connections = connections
+        try renew()
+        defer { state.withLock { $0.used = nanoseconds() } }
+        let connections = state.withLock { $0.connections }
         let half = (bodies.count + connections.count - 1) / connections.count
         DispatchQueue.concurrentPerform(iterations: connections.count) { thread in
             do {

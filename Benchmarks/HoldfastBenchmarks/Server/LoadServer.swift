@@ -1,9 +1,11 @@
+import BetterAuthMessages
+import BetterAuthServer
 import Foundation
 import Synchronization
 
 /// The built server in a process of its own.
 final class LoadServer {
-    /// Threads of the load, and of the server where nothing else is said.
+    /// Threads of the load.
     static let threads = 2
 
     private let process: Process
@@ -11,15 +13,15 @@ final class LoadServer {
     /// Load on it.
     private let load: Load
 
-    init(_ program: String, _ arguments: [String], threads: Int = LoadServer.threads) throws {
+    /// - Parameters:
+    ///   - command: `serve`, or the example application beside it.
+    ///   - processors: That it may use, as taskset(1) has them.
+    init(_ program: String, _ arguments: [String], command: String = "serve", processors: String? = nil) throws {
         process = Process()
-        process.executableURL = URL(fileURLWithPath: program)
+        let before = processors.map { ["taskset", "--cpu-list", $0] } ?? []
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
         process.arguments =
-            [
-                "serve", "--listen", "127.0.0.1:0", "--threads", "\(threads)", "--log", "error",
-                "--request-seconds", "3600",
-            ]
-            + ["--address-rate", "0", "--creation-rate", "0", "--challenge-rate", "0"] + arguments
+            before + [program, command, "--listen", "127.0.0.1:0", "--log", "error", "--address-rate", "0"] + arguments
         let output = Pipe()
         process.standardOutput = output
         try process.run()
@@ -62,8 +64,16 @@ final class LoadServer {
         return number * 1.024 / 1000
     }
 
+    /// The example application beside a server that has the keys in this file.
+    static func app(_ program: String, trusting keys: String) throws -> LoadServer {
+        let found = try KeyFile(keys).load(responseLifetime: 1, accessLifetime: 1)
+        let key = found.accessKey(now: SystemClock().now).publicKey.description
+        return try LoadServer(program, ["--access-key", key], command: "app")
+    }
+
     /// Processor time per operation.
-    func cost(_ count: Int, _ body: () throws -> Void) rethrows -> Double {
+    func cost(_ count: Int, _ body: () throws -> Void) throws -> Double {
+        try load.renew()
         let before = processorTime
         try body()
         return (processorTime - before) / Double(count)

@@ -41,11 +41,12 @@ struct ServerChange: Suite {
                 return try server.cost(count) { _ = try server.post(CreateAccount.path, bodies) }
             }
         case "server-change-access":
-            let server = try LoadServer(program, ["--database", file, "--example-app"])
+            let server = try LoadServer(program, ["--database", file])
+            let app = try LoadServer.app(program, trusting: file + ".keys")
             return {
                 let sessions = try ServerFigures.sessions(server, count)
                 let bodies = try zip(sessions.devices, sessions.tokens).map { try $0.access($1) }
-                return try server.cost(count) { _ = try server.post("/foo/bar", bodies) }
+                return try app.cost(count) { _ = try app.post("/foo/bar", bodies) }
             }
         default:
             let server = try LoadServer(program, ["--database", file])

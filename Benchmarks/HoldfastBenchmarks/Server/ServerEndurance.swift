@@ -19,8 +19,8 @@ struct ServerEndurance: Suite {
         let accounts = bench.options.count(1_000_000, quick: 100_000)
         let path = bench.scratch.file("flat.db")
         try ServerSize.fill(path, accounts)
-        let server = try LoadServer(
-            program, ["--database", path, "--new-keys", "--example-app"])
+        let server = try LoadServer(program, ["--database", path, "--new-keys"])
+        let app = try LoadServer.app(program, trusting: path + ".keys")
         let load = try Load([server.port])
         let start = nanoseconds()
         var samples: [(second: Double, resident: Double)] = []
@@ -28,7 +28,7 @@ struct ServerEndurance: Suite {
         while case let second = (nanoseconds() - start) / 1e9, second < seconds {
             // Accounts, sessions and access requests, each of them by devices that were never seen before.
             let sessions = try load.sessions(512)
-            _ = try load.post("/foo/bar", sessions.map { try $0.device.access($0.token) })
+            _ = try app.post("/foo/bar", sessions.map { try $0.device.access($0.token) })
             count += 4 * sessions.count
             samples.append((second, try server.resident()))
         }

@@ -7,8 +7,7 @@ import Synchronization
 /// The identity server: its processor time for an operation, by that of the operation's signatures alone.
 struct ServerFigures: Suite {
     static let figures = [
-        "server-create-memory", "server-create-sqlite", "server-session-memory", "server-session-sqlite",
-        "server-access-cold", "server-access-warm", "server-p99",
+        "server-create-sqlite", "server-session-sqlite", "server-access-cold", "server-access-warm", "server-p99",
     ]
 
     static func measure(_ bench: Bench) throws -> [Figure] {
@@ -18,8 +17,9 @@ struct ServerFigures: Suite {
         }
         let rounds = bench.options.count(7, quick: 3)
         let count = bench.options.count(1024, quick: 512)
-        let memory = try LoadServer(program, ["--database", ":memory:", "--example-app"])
-        let sqlite = try LoadServer(program, ["--database", bench.scratch.file("accounts.db")])
+        let file = bench.scratch.file("accounts.db")
+        let server = try LoadServer(program, ["--database", file])
+        let app = try LoadServer.app(program, trusting: file + ".keys")
         var ratios = [String: [Double]]()
         var details = [String: [Double]]()
         func note(_ name: String, _ cost: Double, _ bound: Double) {
@@ -28,28 +28,23 @@ struct ServerFigures: Suite {
         }
         for _ in 0..<rounds {
             let create = bound(1, 1, 1)
-            for (name, server) in [("server-create-memory", memory), ("server-create-sqlite", sqlite)] {
-                let bodies = try (0..<count).map { _ in try LoadDevice().creation() }
-                note(name, try server.cost(count) { _ = try server.post(CreateAccount.path, bodies) }, create)
-            }
+            let bodies = try (0..<count).map { _ in try LoadDevice().creation() }
+            note(
+                "server-create-sqlite", try server.cost(count) { _ = try server.post(CreateAccount.path, bodies) },
+                create)
             let session = bound(0, 1, 3)
-            for (name, server) in [("server-session-memory", memory), ("server-session-sqlite", sqlite)] {
-                let (cost, _, _) = try sessions(server, count)
-                note(name, cost, session)
-            }
+            let (cost, devices, tokens) = try sessions(server, count)
+            note("server-session-sqlite", cost, session)
             // Each token is new to the verifier the first time, and known the second.
-            let (_, devices, tokens) = try sessions(memory, count)
             for (name, bound) in [("server-access-cold", bound(1, 2, 1)), ("server-access-warm", bound(0, 1, 1))] {
                 let bodies = try zip(devices, tokens).map { try $0.access($1) }
-                note(name, try memory.cost(count) { _ = try memory.post("/foo/bar", bodies) }, bound)
+                note(name, try app.cost(count) { _ = try app.post("/foo/bar", bodies) }, bound)
             }
         }
         var found: [Figure] = []
         let limits: [(String, Double, String)] = [
-            ("server-create-memory", 1.7, "an import, a verification and a signature"),
-            ("server-create-sqlite", 2.5, "the same, durable"),
-            ("server-session-memory", 2, "request and create: a verification and three signatures"),
-            ("server-session-sqlite", 2.3, "the same, accounts in SQLite"),
+            ("server-create-sqlite", 2.5, "an import, a verification and a signature"),
+            ("server-session-sqlite", 2.3, "request and create: a verification and three signatures"),
             ("server-access-cold", 1.7, "an import, two verifications and a signature"),
             ("server-access-warm", 1.7, "a verification and a signature, the token known"),
         ]
@@ -60,7 +55,7 @@ struct ServerFigures: Suite {
                     absolute: .init(median(details[name] ?? []), "us"), bound: .atMost(limit),
                     detail: "by that of \(detail)"))
         }
-        found.append(try latency(memory, bench))
+        found.append(try latency(server, bench))
         return found
     }
 

@@ -26,14 +26,26 @@ struct ServerScaling: Suite {
         return try Double(count) / time { try post(bodies) } * 1e9
     }
 
-    /// Two threads by one, and that by what two threads bring for the signatures alone: two processors that are one
+    /// Sessions per second, which wait for no disk.
+    private static func sessions(_ count: Int, _ server: LoadServer) throws -> Double {
+        let devices = try (0..<count).map { _ in try LoadDevice() }
+        _ = try server.post(CreateAccount.path, devices.map { try $0.creation() })
+        let challenges = try server.post(RequestSession.path, devices.map { try $0.sessionRequest() })
+        let openings = try zip(devices, challenges).map { try $0.opening($1) }
+        return try Double(count) / time { _ = try server.post(CreateSession.path, openings) } * 1e9
+    }
+
+    /// Two processors by one, and that by what two threads bring for the signatures alone: two processors that are one
     /// core's do not do twice the work of one. The load takes its part of both.
     private static func cores(_ program: String, _ bench: Bench) throws -> Figure {
-        let servers = try [1, 2].map { try LoadServer(program, ["--database", ":memory:"], threads: $0) }
+        let servers = try ["0", "0,1"].map { (processors: String) in
+            try LoadServer(
+                program, ["--database", bench.scratch.file("cores-\(processors).db")], processors: processors)
+        }
         var (gains, signatures): ([Double], [Double]) = ([], [])
         for _ in 0..<bench.options.count(9, quick: 3) {
             let rates = try servers.map { server in
-                try rate(bench.options.count(2048, quick: 1024)) { _ = try server.post(CreateAccount.path, $0) }
+                try sessions(bench.options.count(2048, quick: 1024), server)
             }
             gains.append(rates[1] / rates[0])
             let loops: Int32 = 1500
@@ -44,7 +56,7 @@ struct ServerScaling: Suite {
         let (gain, most) = (median(gains), median(signatures))
         return Figure(
             name: "server-cores", value: gain / most, unit: "x", bound: .atLeast(0.8),
-            detail: "two threads do \(number(gain)) times the work of one, signatures alone \(number(most)) times")
+            detail: "two processors do \(number(gain)) times the work of one, signatures alone \(number(most)) times")
     }
 
     /// Two processes by one, over one PostgreSQL and one Redis, all on this machine.

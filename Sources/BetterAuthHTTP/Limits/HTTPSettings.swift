@@ -1,14 +1,19 @@
+internal import SystemCalls
+
 /// What a front allows and how it runs.
 package struct HTTPSettings: Sendable {
-    /// Threads that serve connections.
-    package var threads = 2
+    /// Threads that serve connections: one for each processor of this machine, since a request is nearly all
+    /// signatures; two where there is one, so that a disk keeps nobody else waiting.
+    package var threads = min(max(2, sysconf(Int32(_SC_NPROCESSORS_ONLN))), 64)
     /// Bytes of a body.
     package var maximumBody = 65_536
     /// Connections at one time.
     package var connections = 10_000
-    /// Connections of one address at one time.
+    /// Connections of one address at one time: a proxy that is not trusted is one address, and no address has more than
+    /// a tenth of them all.
     package var connectionsPerAddress = 1024
-    /// Seconds from the first byte of a request, or the end of the one before, to its last byte.
+    /// Seconds from the first byte of a request, or the end of the one before, to its last byte: a slow network brings
+    /// 64 KiB in less, and who sends a byte now and then has a connection no longer.
     package var requestSeconds = 20
     /// Bytes of a request line and headers.
     package var maximumHead = 16_384

@@ -3,20 +3,31 @@ package import BetterAuthServer
 internal import Synchronization
 internal import SystemCalls
 
-/// The auth server's paths (protocol.md 4.1), what operators ask, and an example application where wanted.
+/// The auth server's paths (protocol.md 4.1), and what operators ask.
 package final class AuthService: HTTPService {
     /// Requests per second and at once of one address.
     package struct Rates: Sendable {
-        package var requests = (perSecond: 50.0, burst: 200.0)
-        /// Of accounts that are made, and of challenges.
-        package var creations = (perSecond: 1.0, burst: 60.0)
-        package var challenges = (perSecond: 10.0, burst: 100.0)
+        /// Requests per second of an address that nothing else is said of: a household, or an office behind one.
+        package static let standard = 50.0
 
-        package init() {}
+        package var requests: (perSecond: Double, burst: Double)
+        /// Of accounts that are made: each is a row for ever. Of challenges: each is remembered for a minute.
+        package var creations: (perSecond: Double, burst: Double)
+        package var challenges: (perSecond: Double, burst: Double)
+
+        /// - Parameter number: 0 for no limit.
+        package init(perSecond number: Double = standard) {
+            requests = (number, max(10, number * 4))
+            creations = (number / 50, max(10, number * 1.2))
+            challenges = (number / 5, max(10, number * 2))
+        }
     }
 
+    /// Threads that wait for PostgreSQL and Redis: three servers stay below the 100 connections of an untouched
+    /// PostgreSQL, and more threads only wait for each other there.
+    private static let workers = 32
+
     private let server: AuthServer
-    private let example: ExampleApp?
     private let audit: AuditTrail?
     private let metrics: HTTPMetrics
     private let log: ServerLog
@@ -39,16 +50,14 @@ package final class AuthService: HTTPService {
     ///   - isHeld: Whether operations are refused until ``release()``.
     ///   - access: Who may read `/metrics`; this machine alone when it is nil.
     ///   - gauges: Writes families of the server's own.
-    ///   - workers: Threads for a store on another machine.
     package init(
-        _ server: AuthServer, example: ExampleApp? = nil, audit: AuditTrail? = nil,
+        _ server: AuthServer, audit: AuditTrail? = nil,
         metrics: HTTPMetrics = HTTPMetrics(),
         log: ServerLog = ServerLog(.error), conditions: Conditions? = nil, checks: [Readiness.Check] = [],
         isHeld: Bool = false, rates: Rates = Rates(), access: MetricsAccess? = nil,
-        gauges: @escaping @Sendable (inout MetricsText) -> Void = { _ in }, workers: Int = 16
+        gauges: @escaping @Sendable (inout MetricsText) -> Void = { _ in }
     ) {
         self.server = server
-        self.example = example
         self.audit = audit
         self.metrics = metrics
         self.log = log
@@ -67,7 +76,7 @@ package final class AuthService: HTTPService {
         all = AddressRates(perSecond: rates.requests.perSecond, burst: rates.requests.burst)
         creations = AddressRates(perSecond: rates.creations.perSecond, burst: rates.creations.burst)
         challenges = AddressRates(perSecond: rates.challenges.perSecond, burst: rates.challenges.burst)
-        pool = server.store.isRemote ? WorkerPool(workers) : nil
+        pool = server.store.isRemote ? WorkerPool(AuthService.workers) : nil
     }
 
     /// From now on operations are done.
@@ -102,7 +111,6 @@ package final class AuthService: HTTPService {
     /// What the server has at a path.
     package enum Route: Sendable {
         case operation(AuthOperation)
-        case example(ExampleApp.Path)
         case responseKey, health, ready, metrics
     }
 
@@ -113,9 +121,7 @@ package final class AuthService: HTTPService {
         case "/health": return .health
         case "/ready": return .ready
         case "/metrics": return .metrics
-        default:
-            guard example != nil, let found = ExampleApp.Path(rawValue: path) else { return nil }
-            return .example(found)
+        default: return nil
         }
     }
 
@@ -136,9 +142,6 @@ package final class AuthService: HTTPService {
             case .requestSession: return challenges.refusal(address, now: now)
             default: return nil
             }
-        case .example:
-            guard method == .post else { return .wrongMethod(allowed: "POST") }
-            return all.refusal(address, now: now)
         }
     }
 
@@ -146,13 +149,10 @@ package final class AuthService: HTTPService {
         _ request: HTTPRequest, at route: Route, _ answer: @escaping @Sendable (HTTPReply) -> Void
     ) {
         switch route {
-        case .operation, .example:
-            guard !isHeld.load(ordering: .relaxed) else { return answer(HTTPReply(.plain(.unavailable))) }
-        default: break
-        }
-        switch route {
         case .operation(let operation):
-            guard audit?.admits != false else { return answer(HTTPReply(.plain(.unavailable))) }
+            guard !isHeld.load(ordering: .relaxed), audit?.admits != false else {
+                return answer(HTTPReply(.plain(.unavailable)))
+            }
             let subject = audit.map { _ in OperationSubject() }
             run(request, answer) { [self] in
                 server.handle(operation, request.body, about: subject) { reply in
@@ -161,9 +161,6 @@ package final class AuthService: HTTPService {
                     audit.record(operation, reply, subject, request, answer)
                 }
             }
-        case .example(let path):
-            guard let example else { return answer(HTTPReply(.plain(.unknownPath))) }
-            run(request, answer) { example.handle(path, request.body, answer) }
         case .responseKey:
             answer(.text(server.keys.responseKey(now: server.clock.now).publicKey.description))
         case .health: answer(.text("ok\n"))

@@ -1,8 +1,6 @@
 package import BetterAuthMessages
 package import BetterAuthServer
 package import BetterAuthVerification
-internal import Cryptography
-internal import Synchronization
 
 /// The application of the protocol's examples: says back what it was told (protocol.md 4.2).
 package struct ExampleApp: Sendable {
@@ -73,51 +71,5 @@ package struct ExampleApp: Sendable {
         if let name { text += Array(",\"serverName\":\(ServerLog.quoted(name))".utf8) }
         text.append(UInt8(ascii: "}"))
         return unsafe try? ApplicationData(json: text.span.bytes)
-    }
-}
-
-/// The revocations of an application that runs beside the server: the accounts themselves.
-package struct StoreRevocations: RevocationList {
-    private let store: any ServerStore
-
-    package init(_ store: any ServerStore) { self.store = store }
-
-    package func isRevoked(_ claims: AccessClaims, now: Timestamp) async throws -> Bool {
-        try store.isVoid(claims.device, of: claims.identity, issuedAt: claims.issuedAt)
-    }
-}
-
-/// The keys of a server that verifies its own tokens.
-package struct OwnServerKeys: ServerKeySource {
-    private let keys: ServerKeys
-
-    package init(_ keys: ServerKeys) { self.keys = keys }
-
-    package func key(
-        named name: PublicKeyText, for purpose: Endorsement.Purpose, now: Timestamp
-    ) async throws -> VerificationKey? {
-        let published = keys.published(now: now)
-        guard (purpose == .access ? published.access : published.response).contains(name) else { return nil }
-        return try known(name)
-    }
-
-    private static let imported = KeyTexts()
-
-    private func known(_ name: PublicKeyText) throws -> VerificationKey { try OwnServerKeys.imported.key(name) }
-}
-
-/// Imported keys of servers, which are few.
-final class KeyTexts: Sendable {
-    private static let capacity = 256
-    private let keys = Mutex<[PublicKeyText: VerificationKey]>([:])
-
-    func key(_ text: PublicKeyText) throws(CryptographyError) -> VerificationKey {
-        if let known = keys.withLock({ $0[text] }) { return known }
-        let key = try VerificationKey(text)
-        keys.withLock {
-            if $0.count >= KeyTexts.capacity { $0 = [:] }
-            $0[text] = key
-        }
-        return key
     }
 }

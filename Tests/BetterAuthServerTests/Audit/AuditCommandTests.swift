@@ -172,7 +172,7 @@ import Testing
     @Test func `two servers share a log, and one that is moved away is begun anew at SIGHUP`() throws {
         let first = try serve()
         let second = try ServerProcess(
-            ["serve", "--listen", "127.0.0.1:0", "--database", ":memory:", "--keys-file", keys, "--audit-log", log],
+            freshServer(in: folder) + ["--keys-file", keys, "--audit-log", log],
             folder: folder)
         for _ in 0..<5 {
             _ = try create(HTTPClient(first.address))
@@ -194,13 +194,11 @@ import Testing
     }
 
     @Test func `servers that start together make one key of the log, and one log`() throws {
-        let arguments = [
-            "serve", "--listen", "127.0.0.1:0", "--database", ":memory:", "--keys-file", keys, "--audit-log", log,
-        ]
+        let arguments = ["--keys-file", keys, "--audit-log", log]
         let failed = Told()
         DispatchQueue.concurrentPerform(iterations: 6) { [folder] number in
             do {
-                let server = try ServerProcess(arguments, folder: folder)
+                let server = try ServerProcess(freshServer(in: folder) + arguments, folder: folder)
                 let hash = RecoveryHash(try freshDigest())
                 let body = try TestDevice(recovery: hash).creation(hash).bytes
                 let status = try HTTPClient(server.address).post("/account/create", body).status
@@ -247,7 +245,7 @@ import Testing
         try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: false)
         let path = disk + "/audit.log"
         let server = try ServerProcess(
-            ["serve", "--listen", "127.0.0.1:0", "--database", ":memory:", "--keys-file", keys, "--audit-log", path]
+            freshServer(in: folder) + ["--keys-file", keys, "--audit-log", path]
                 + ["--audit-full", policy.rawValue] + ServerProcess.unlimited,
             folder: folder,
             before: [
@@ -315,16 +313,13 @@ import Testing
     }
 
     @Test func `what is wrong with the options is said`() throws {
-        let without = try runServerCommand(
-            ["serve", "--listen", "127.0.0.1:0", "--database", ":memory:", "--audit-log", log], folder)
-        #expect(without.status == 2 && without.output.contains("--keys-file"), "\(without.output)")
         let nowhere = try runServerCommand(
             ["serve", "--listen", "127.0.0.1:0", "--database", fixture.path, "--audit-log", folder + "/no/where"],
             folder)
         #expect(nowhere.status == 1 && nowhere.output.contains("--audit-log"), "\(nowhere.output)")
         let other = folder + "/other"
         let server = try ServerProcess(
-            ["serve", "--listen", "127.0.0.1:0", "--database", ":memory:", "--keys-file", other], folder: folder)
+            freshServer(in: folder) + ["--keys-file", other], folder: folder)
         server.process.end(SIGTERM)
         let none = try runServerCommand(["audit", "verify", log, "--keys-file", other], folder)
         #expect(none.status == 2 && none.output.contains("no key of an audit log"), "\(none.output)")

@@ -5,15 +5,48 @@ import BetterAuthServer
 import Foundation
 import Testing
 
+@testable import HoldfastServer
+
+/// The example application in this process, beside a server whose accounts it asks.
+final class TestApp {
+    let server: TestServer
+    let front: HTTPServer
+
+    init() throws {
+        let server = try TestServer()
+        self.server = server
+        let keys = server.server.keys
+        let app = ExampleApp(
+            AccessVerifier(
+                keys: try PinnedServerKeys(access: [VerificationKey(server.accessKey.publicKey)]),
+                nonces: MemoryNonceStore(),
+                revocations: StoreRevocations(store: server.server.store)),
+            clock: server.clock, name: "test", key: { keys.responseKey(now: $0) })
+        front = try HTTPServer(
+            listening: "127.0.0.1:0", AppService(app, keys, rate: 0, log: ServerLog(.error)), HTTPSettings())
+    }
+
+    deinit { front.stop() }
+}
+
+/// The accounts themselves.
+private struct StoreRevocations: RevocationList {
+    let store: any ServerStore
+
+    func isRevoked(_ claims: AccessClaims, now: Timestamp) async throws -> Bool {
+        try store.isVoid(claims.device, of: claims.identity, issuedAt: claims.issuedAt)
+    }
+}
+
 /// Of protocol.md 3, 12 and 13, what is about access requests, over the wire: what a published peer takes and must
 /// not, and what it refuses and must not.
 @Suite struct AccessRefusalTests {
-    private let front: TestFront
+    private let front: TestApp
     private let client: HTTPClient
     private let session: TestSession
 
     init() throws {
-        front = try TestFront(example: true)
+        front = try TestApp()
         client = try HTTPClient(front.front.address)
         session = try TestSession(TestAccount(on: front.server).device, on: front.server)
     }

@@ -21,10 +21,10 @@ import Testing
 
     @Test func `the command line comes before the environment, and that before the file`() throws {
         try write(
-            "# a comment", "", "listen = 127.0.0.1:1", "  database=\(fixture.path)  ", "log = error", "threads = 3")
+            "# a comment", "", "listen = 127.0.0.1:1", "  database=\(fixture.path)  ", "log = error", "connections = 3")
         let one = try check()
         #expect(one.status == 0, "\(one.output)")
-        #expect(one.output.contains("log = error\n") && one.output.contains("threads = 3\n"))
+        #expect(one.output.contains("log = error\n") && one.output.contains("connections = 3\n"))
         let two = try check("HOLDFAST_SERVER_LOG=warning", "HOLDFAST_SERVER_TRUSTED_PROXY=10.0.0.0/8 ::1")
         #expect(two.output.contains("log = warning\n"))
         #expect(two.output.contains("trusted-proxy = 10.0.0.0/8\ntrusted-proxy = ::1\n"), "\(two.output)")
@@ -78,9 +78,10 @@ import Testing
     @Test func `what is wrong in it is named with its line`() throws {
         let base = ["listen = 127.0.0.1:0", "database = \(fixture.path)"]
         for (line, part) in [
-            ("thread = 3", "line 3: unknown option thread; did you mean threads?"),
-            ("threads", "line 3: threads has no value"), ("threads = x", "line 3: threads must be a whole number"),
-            ("listen = 127.0.0.1:1", "line 3: listen is repeated"), ("example-app = true", "must be yes or no"),
+            ("connection = 3", "line 3: unknown option connection; did you mean connections?"),
+            ("connections", "line 3: connections has no value"),
+            ("connections = x", "line 3: connections must be a whole number"),
+            ("listen = 127.0.0.1:1", "line 3: listen is repeated"), ("share-port = true", "must be yes or no"),
             ("new-keys = yes", "line 3: new-keys is for the command line only"),
             ("config = x", "config is for the command line only"), ("= 3", "line 3: unknown option"),
             ("tls-certificate = /nowhere", "--tls-certificate and --tls-key require each other"),
@@ -100,8 +101,9 @@ import Testing
         try write("listen = here", "database = x")
         #expect(try check().output.contains("not an address"))
         try write(base[0], base[1])
-        let variable = try check("HOLDFAST_SERVER_THREAD=3")
-        #expect(variable.status == 2 && variable.output.contains("$HOLDFAST_SERVER_THREAD: unknown option thread"))
+        let variable = try check("HOLDFAST_SERVER_CONNECTION=3")
+        #expect(
+            variable.status == 2 && variable.output.contains("$HOLDFAST_SERVER_CONNECTION: unknown option connection"))
         // A check makes nothing.
         #expect(!FileManager.default.fileExists(atPath: fixture.path))
     }
@@ -111,7 +113,8 @@ import Testing
         try makeCertificate(certificate, key)
         try FileManager.default.copyItem(atPath: certificate, toPath: earlier)
         try write(
-            "listen = 127.0.0.1:0", "database = :memory:", "tls-certificate = \(certificate)", "tls-key = \(key)")
+            "listen = 127.0.0.1:0", "database = \(fixture.path)", "tls-certificate = \(certificate)", "tls-key = \(key)"
+        )
         let server = try ServerProcess(["serve", "--config", path], folder: folder)
         #expect(try server.isTrusted(earlier))
         try "no certificate\n".write(toFile: certificate, atomically: true, encoding: .utf8)
@@ -144,7 +147,8 @@ import Testing
         try #require(try Spawned(["/usr/bin/python3", "-c", program, certificate, key]).wait() == 0)
         unsafe chmod(key, 0o600)
         try write(
-            "listen = 127.0.0.1:0", "database = :memory:", "tls-certificate = \(certificate)", "tls-key = \(key)")
+            "listen = 127.0.0.1:0", "database = \(fixture.path)", "tls-certificate = \(certificate)", "tls-key = \(key)"
+        )
         let server = try ServerProcess(["serve", "--config", path], folder: folder)
         let unready = try server.readiness()
         #expect(unready.contains("503") && unready.contains(#""failing":["certificate"]"#), "\(unready)")
@@ -161,7 +165,7 @@ import Testing
     }
 
     @Test func `a reload that changes nothing of the front keeps its connections`() throws {
-        try write("listen = 127.0.0.1:0", "database = :memory:")
+        try write("listen = 127.0.0.1:0", "database = \(fixture.path)")
         let server = try ServerProcess(["serve", "--config", path], folder: folder)
         let client = try HTTPClient(server.address)
         #expect(try client.get("/health").status == 200)
@@ -169,11 +173,11 @@ import Testing
         try server.waitForLog(#""reloaded","connections":"kept""#)
         #expect(try client.get("/health").headers["connection"] == nil)
         // Rates are not the front's.
-        try write("listen = 127.0.0.1:0", "database = :memory:", "address-rate = 0.001")
+        try write("listen = 127.0.0.1:0", "database = \(fixture.path)", "address-rate = 0.001")
         server.process.signal(SIGHUP)
         while try client.get("/ready").status != 429 {}
         #expect(try client.get("/health").headers["connection"] == nil)
-        try write("listen = 127.0.0.1:0", "database = :memory:", "trusted-proxy = 127.0.0.1")
+        try write("listen = 127.0.0.1:0", "database = \(fixture.path)", "trusted-proxy = 127.0.0.1")
         server.process.signal(SIGHUP)
         try server.waitForLog(#""connections":"renewed""#)
         #expect(try client.get("/health").headers["connection"] == "close")
@@ -189,9 +193,10 @@ import Testing
             try server.waitForLog(line)
         }
         try write(
-            "listen = 127.0.0.1:0", "database = \(fixture.path)", "log = notice", "address-rate = 0.001", "threads = 7")
+            "listen = 127.0.0.1:0", "database = \(fixture.path)", "log = notice", "address-rate = 0.001",
+            "connections = 700")
         try reload(until: "restart needed")
-        #expect(server.log.contains(#""options":"threads""#))
+        #expect(server.log.contains(#""options":"connections""#))
         // A connection that was there ends with its next reply, and new ones have the new limits.
         let old = try client.get("/health")
         #expect(old.status == 200 && old.headers["connection"] == "close")

@@ -2,6 +2,7 @@ import BetterAuth
 import BetterAuthHTTP
 import BetterAuthMessages
 import BetterAuthServer
+import MemoryServerStore
 import Cryptography
 import Dispatch
 import Foundation
@@ -19,20 +20,11 @@ final class TestFront {
 
     init(
         _ store: any ServerStore = MemoryStore(), _ settings: HTTPSettings = HTTPSettings(),
-        rates: AuthService.Rates? = nil, example: Bool = false
+        rates: AuthService.Rates? = nil
     ) throws {
         let server = try TestServer(store)
         self.server = server
-        var unlimited = AuthService.Rates()
-        unlimited.requests.perSecond = 0
-        unlimited.creations.perSecond = 0
-        unlimited.challenges.perSecond = 0
-        let auth = server.server
-        let app = ExampleApp(
-            AccessVerifier(
-                keys: OwnServerKeys(auth.keys), nonces: MemoryNonceStore(), revocations: StoreRevocations(store)),
-            clock: server.clock, name: "test", key: { auth.keys.responseKey(now: $0) })
-        service = AuthService(auth, example: example ? app : nil, rates: rates ?? unlimited)
+        service = AuthService(server.server, rates: rates ?? AuthService.Rates(perSecond: 0))
         front = try HTTPServer(listening: "127.0.0.1:0", service, settings)
     }
 
@@ -176,7 +168,7 @@ func accessRequest(
     }
 
     @Test func theExampleApplication() throws {
-        let front = try TestFront(example: true)
+        let front = try TestApp()
         let account = try TestAccount(on: front.server)
         let session = try TestSession(account.device, on: front.server)
         let client = try HTTPClient(front.front.address)
@@ -217,7 +209,7 @@ func accessRequest(
     func damagedBodiesLeaveNothingBehind() throws {
         let fixture = try StoreFixture(.memory)
         let server = try ServerProcess(
-            ["serve", "--listen", "127.0.0.1:0", "--database", ":memory:"] + ServerProcess.unlimited,
+            freshServer(in: fixture.folder) + ServerProcess.unlimited,
             folder: fixture.folder)
         func resident() throws -> Int {
             let text = try String(contentsOfFile: "/proc/\(server.process.identifier)/status", encoding: .utf8)

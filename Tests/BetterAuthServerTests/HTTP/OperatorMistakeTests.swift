@@ -26,7 +26,7 @@ import Testing
     }
 
     @Test func `a slip makes no file`() throws {
-        let busy = try ServerProcess(["serve", "--listen", "127.0.0.1:0", "--database", ":memory:"], folder: folder)
+        let busy = try ServerProcess(freshServer(in: folder), folder: folder)
         let before = try Set(FileManager.default.contentsOfDirectory(atPath: folder))
         let missing = folder + "/typo.db"
         for (arguments, status, part) in [
@@ -34,9 +34,9 @@ import Testing
             (["vacuum", "--database", missing], 1, "does not exist"),
             (["migrate", "--database", missing], 1, "does not exist"),
             (["rotate-keys", "--keys-file", missing], 1, "does not exist"),
-            (["check", "--database", ":memory:"], 2, ":memory: has none"),
-            (["init", "--database", ":memory:"], 2, ":memory: has none"),
-            (["serve", "--listen", "127.0.0.1:0", "--database", ":momory:"], 2, "for a file write ./:momory:"),
+            (["check", "--database", ":memory:"], 2, "write ./:memory:"),
+            (["serve", "--listen", "127.0.0.1:0", "--database", ":memory:"], 2, "write ./:memory:"),
+            (["serve", "--listen", "127.0.0.1:0", "--database", ":momory:"], 2, "write ./:momory:"),
             (["serve", "--listen", "127.0.0.1:0", "--database", "host=/run dbname=x password=hunter2"], 2, "keywords"),
             (["serve", "--listen", "127.0.0.1:0", "--database", "mysql://x/y"], 2, "no other URL"),
             (["serve", "--listen", "127.0.0.1:0", "--database="], 2, "empty"),
@@ -78,8 +78,11 @@ import Testing
         let missing = folder + "/not/mounted"
         let scene = try KeyChainScene(folder)
         for (arguments, status, part) in [
-            (["serve", "--listen", "no-such-host.invalid:0", "--database", ":memory:"], 1, "cannot be found"),
-            (["serve", "--listen", "nowhere", "--database", ":memory:"], 2, "not an address"),
+            (
+                ["serve", "--listen", "no-such-host.invalid:0", "--database", freshDatabase(in: folder)], 1,
+                "cannot be found"
+            ),
+            (["serve", "--listen", "nowhere", "--database", freshDatabase(in: folder)], 2, "not an address"),
             (["serve", "--listen", "127.0.0.1:0", "--database", "@" + missing], 1, "No such file"),
             (["serve", "--config", missing], 1, "No such file"),
             (serving + ["--tls-certificate", missing, "--tls-key", missing], 1, "No such file"),
@@ -214,10 +217,9 @@ import Testing
     @Test func `servers that start together on a new file of keys have the same`() throws {
         for round in 0..<(TestRun.isSoak ? 50 : 2) {
             let path = "\(folder)/shared-\(round)"
-            let arguments = ["serve", "--listen", "127.0.0.1:0", "--database", ":memory:", "--keys-file", path]
             let found = Mutex<[String]>([])
             DispatchQueue.concurrentPerform(iterations: 8) { [folder] _ in
-                let server = try? ServerProcess(arguments, folder: folder)
+                let server = try? ServerProcess(freshServer(in: folder) + ["--keys-file", path], folder: folder)
                 found.withLock { $0.append(server?.key ?? "none") }
             }
             let keys = found.withLock { $0 }
@@ -255,7 +257,7 @@ import Testing
 
     @Test func `limits that are too low are named`() throws {
         let few = try ServerProcess(
-            ["serve", "--listen", "127.0.0.1:0", "--database", ":memory:"], folder: folder,
+            freshServer(in: folder), folder: folder,
             before: ["prlimit", "--nofile=512:512"])
         #expect(few.log.contains(#""limit":512,"needed":10256"#) && few.log.contains("LimitNOFILE"))
         let locked = try runServerCommand(
@@ -308,7 +310,7 @@ import Testing
         #expect(server.log.contains(#""event":"publishing""#))
         // One that starts meanwhile has published nothing.
         let late = try ServerProcess(
-            ["serve", "--listen", "127.0.0.1:0", "--database", ":memory:"] + options, folder: folder)
+            freshServer(in: folder) + options, folder: folder)
         try late.waitUntilReady(says: #""failing":["key service"]"#)
     }
 

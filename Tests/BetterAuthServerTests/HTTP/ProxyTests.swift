@@ -1,5 +1,6 @@
 import BetterAuthMessages
 import BetterAuthServer
+import MemoryServerStore
 import Foundation
 import RealParts
 import TestSupport
@@ -181,7 +182,7 @@ import Testing
         let fixture = try StoreFixture(.memory)
         for (options, after) in [([], 404), (["--metrics-from", "127.0.0.1"], 200)] as [([String], Int)] {
             let server = try ServerProcess(
-                ["serve", "--listen", "127.0.0.1:0", "--database", ":memory:"] + options, folder: fixture.folder)
+                freshServer(in: fixture.folder) + options, folder: fixture.folder)
             let client = try HTTPClient(server.address)
             #expect(try client.get("/metrics").status == 200)
             _ = try client.post("/health", [], headers: "X-Forwarded-For: 9.9.9.9\r\n")

@@ -1,6 +1,7 @@
 import BetterAuthHTTP
 import BetterAuthMessages
 import BetterAuthServer
+import MemoryServerStore
 import Foundation
 import RealParts
 import Testing

@@ -105,8 +105,8 @@ import Testing
         try makeCertificate(certificate, key)
         unsafe chmod(key, 0o644)
         let open = try runServerCommand(
-            [
-                "serve", "--listen", "127.0.0.1:0", "--database", ":memory:", "--tls-certificate", certificate,
+            freshServer(in: fixture.folder) + [
+                "--tls-certificate", certificate,
                 "--tls-key", key,
             ], fixture.folder)
         #expect(open.status == 2 && open.output.contains("can be read by other users"), "\(open.output)")

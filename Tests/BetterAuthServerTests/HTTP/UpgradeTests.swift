@@ -43,7 +43,7 @@ import Testing
     @Test func `two processes share a port only when both say so`() throws {
         let fixture = try StoreFixture(.memory)
         func serve(_ address: String, _ more: String...) -> [String] {
-            ["serve", "--listen", address, "--database", ":memory:"] + more
+            ["serve", "--listen", address, "--database", freshDatabase(in: fixture.folder)] + more
         }
         let first = try ServerProcess(serve("127.0.0.1:0", "--share-port"), folder: fixture.folder)
         let refused = try runServerCommand(serve(first.address), fixture.folder)

@@ -9,6 +9,7 @@ final class ScalePlace: @unchecked Sendable {  // the test's own thread alone ha
     let pair: DatabasePair
     private let folder: ScratchFolder
     private var processes: [ServerProcess] = []
+    private var apps: [ServerProcess] = []
     private let addresses = Mutex<[String]>([])
 
     init(processes count: Int) throws {
@@ -19,6 +20,12 @@ final class ScalePlace: @unchecked Sendable {  // the test's own thread alone ha
             processes.append(process)
             addresses.withLock { $0.append(process.address) }
         }
+        for _ in 0..<count {
+            apps.append(
+                try .app(
+                    trusting: folder["keys"], folder: folder.path,
+                    ["--redis", pair.redis.location, "--trusted-proxy", "127.0.0.1"]))
+        }
     }
 
     /// As a proxy would have it in front: the limits of addresses are as they are by default.
@@ -26,7 +33,7 @@ final class ScalePlace: @unchecked Sendable {  // the test's own thread alone ha
         try ServerProcess(
             [
                 "serve", "--listen", "127.0.0.1:0", "--database", pair.postgres.url, "--redis", pair.redis.location,
-                "--keys-file", folder["keys"], "--trusted-proxy", "127.0.0.1", "--example-app",
+                "--keys-file", folder["keys"], "--trusted-proxy", "127.0.0.1",
             ], folder: folder.path)
     }
 
@@ -40,7 +47,8 @@ final class ScalePlace: @unchecked Sendable {  // the test's own thread alone ha
 
     /// Asks one process, for a client of an address.
     func post(_ path: String, _ bytes: [UInt8], at index: Int, for client: String) throws -> HTTPClient.Reply {
-        let address = addresses.withLock { $0[index % $0.count] }
+        let addresses = path == "/foo/bar" ? apps.map(\.address) : addresses.withLock { $0 }
+        let address = addresses[index % addresses.count]
         return try HTTPClient(address).post(path, bytes, headers: "X-Forwarded-For: \(client)\r\n")
     }
 

@@ -163,7 +163,7 @@ import Testing
             try ServerProcess(
                 [
                     "app", "--listen", "127.0.0.1:0", "--access-key", server.accessKey.publicKey.description, "--redis",
-                    pair.redis.location, "--name", "app\(index)", "--access-window-seconds", "3600",
+                    pair.redis.location, "--name", "app\(index)",
                 ], folder: fixture.folder)
         }
         func post(_ index: Int, _ body: [UInt8]) throws -> String {
@@ -189,14 +189,18 @@ import Testing
         let arguments =
             [
                 "serve", "--listen", "127.0.0.1:0", "--database", url, "--redis", pair.redis.location,
-                "--keys-file", fixture.folder + "/keys", "--example-app",
+                "--keys-file", fixture.folder + "/keys",
             ] + ServerProcess.unlimited
         let first = try ServerProcess(arguments, folder: fixture.folder)
         let second = try ServerProcess(arguments, folder: fixture.folder)
         #expect(first.key == second.key)
         let addresses = [first.address, second.address]
+        let apps = try (0..<2).map { _ in
+            try ServerProcess.app(
+                trusting: fixture.folder + "/keys", folder: fixture.folder, ["--redis", pair.redis.location])
+        }
 
-        func race(_ path: String, _ bodies: [[UInt8]]) -> [String] {
+        func race(_ path: String, _ bodies: [[UInt8]], at addresses: [String] = addresses) -> [String] {
             let texts = Mutex<[String]>([])
             DispatchQueue.concurrentPerform(iterations: bodies.count) { index in
                 let reply = try? HTTPClient(addresses[index % 2]).post(path, bodies[index])
@@ -235,7 +239,7 @@ import Testing
         let token = try SignedMessage<Response<CreateSession>>(parsing: opened.body).payload.body.token
         let session = TestSession(current: current, next: next, token: token)
         let access = try accessRequest(session, #"{"foo":1,"bar":2}"#, now: SystemClock().now)
-        let replies = race("/foo/bar", [access.bytes, access.bytes])
+        let replies = race("/foo/bar", [access.bytes, access.bytes], at: apps.map(\.address))
         #expect(replies.count { $0.hasPrefix(#"{"payload""#) } == 1 && replies.count { $0.contains("HF410") } == 1)
         expectOneWinner(
             race("/session/refresh", try (0..<64).map { _ in try session.refreshing().0.bytes }), "HF410")
@@ -248,7 +252,7 @@ import Testing
                 }), "BA104")
         // The device is gone for application servers too.
         let late = try accessRequest(session, #"{"foo":1,"bar":2}"#, now: SystemClock().now)
-        #expect(try HTTPClient(addresses[1]).post("/foo/bar", late.bytes).text.contains("BA103"))
+        #expect(try HTTPClient(apps[1].address).post("/foo/bar", late.bytes).text.contains("BA103"))
         for process in [first, second] {
             process.process.end(SIGTERM)
         }

@@ -1,6 +1,7 @@
 import BetterAuthMessages
 import BetterAuthPostgres
 import BetterAuthServer
+import MemoryServerStore
 import Foundation
 import RealParts
 import Synchronization

@@ -2,6 +2,7 @@ import BetterAuth
 import BetterAuthVerification
 import BetterAuthMessages
 import BetterAuthServer
+import MemoryServerStore
 import Foundation
 import Synchronization
 import Testing
@@ -9,7 +10,7 @@ import Testing
 /// The real server logic behind a small HTTP front on a port that the system chooses; ends with this object. Also an
 /// app server: `/echo` verifies access and gives the request back.
 final class AuthHTTPServer: Sendable {
-    let store = MemoryStore()
+    let store: any ServerStore = MemoryStore()
     let responseKey: ServerKey
     private let server: AuthServer
     private let verifier: AccessVerifier

@@ -2,6 +2,7 @@ import BetterAuth
 import BetterAuthVerification
 import BetterAuthMessages
 import BetterAuthServer
+import MemoryServerStore
 import Holdfast
 import HoldfastUI
 import Synchronization

@@ -444,22 +444,37 @@ class Logind:
 
 
 class Server:
-    """The identity server, as it is installed, on a port that the system chooses."""
+    """The identity server, as it is installed, and its example application, on ports that the system chooses."""
 
     def __init__(self, program, folder):
+        self.program, self.folder, self.processes = program, folder, []
         self.log = open(folder / "server.log", "ab")
-        self.process = subprocess.Popen(
-            [program, "serve", "--listen", "127.0.0.1:0", "--database", ":memory:", "--example-app"],
-            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, text=True, cwd=folder,
+        database, keys = "accounts.db", "accounts.db.keys"
+        subprocess.run([program, "init", "--database", database], cwd=folder, capture_output=True, check=True)
+        made = subprocess.run(
+            [program, "rotate-keys", "--keys-file", keys, "--publish-seconds", "0"],
+            cwd=folder, capture_output=True, check=True, text=True,
         )
-        words = self.process.stdout.readline().split()
-        if len(words) != 3 or words[0] != "ready":
-            raise Missing(f"the server is not ready: {words}")
-        self.address, self.key = words[1:]
+        access = next(line.split()[1] for line in made.stdout.splitlines() if line.startswith("access: "))
+        self.address, self.key = self.start("serve", "--database", database)
+        # It signs with the server's own key, so that whoever trusts that server trusts it.
+        self.app, _ = self.start("app", "--access-key", access, "--response-keys-file", keys)
+
+    def start(self, *words):
+        process = subprocess.Popen(
+            [self.program, *words, "--listen", "127.0.0.1:0"],
+            stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=self.log, text=True, cwd=self.folder,
+        )
+        self.processes.append(process)
+        said = process.stdout.readline().split()
+        if len(said) != 3 or said[0] != "ready":
+            raise Missing(f"the server is not ready: {said}")
+        return said[1:]
 
     def end(self):
-        self.process.terminate()
-        self.process.wait(timeout=PATIENCE)
+        for process in self.processes:
+            process.terminate()
+            process.wait(timeout=PATIENCE)
         self.log.close()
 
 

@@ -1328,7 +1328,7 @@ def identity_life(app, server, other):
     fields(app, "Ask an App Server", "Send", Path="/foo/bar", JSON="{ }")
     app.find(part="The path or the JSON is not valid.")
     app.press("Send…")
-    fields(app, "Ask an App Server", "Send", Path="/foo/bar", JSON='{"foo":"one","bar":"two"}')
+    fields(app, "Ask an App Server", "Send", Server=server.app, Path="/foo/bar", JSON='{"foo":"one","bar":"two"}')
     app.find(part='"wasFoo":"one"')
     app.shot("33-identity-authenticated")
     # Another device joins, and is taken out again.

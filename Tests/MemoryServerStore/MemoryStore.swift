@@ -1,7 +1,8 @@
 package import BetterAuthMessages
+package import BetterAuthServer
 internal import Synchronization
 
-/// A store that forgets everything with its process; for tests, tours and measurements.
+/// A store that forgets everything with its process. No server has it: tests, tours and fuzzers do.
 package final class MemoryStore: ServerStore {
     private struct State {
         var accounts: [IdentityID: Account] = [:]
