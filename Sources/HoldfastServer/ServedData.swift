@@ -35,7 +35,7 @@ enum ServedData {
             try store.check()
             return store
         case .file(let path):
-            let store = try SQLiteStore(path)
+            let store = try SQLiteStore(path, lifetimes: lifetimes)
             if store.isNew { log.write(.notice, "created", ["database": .text(path)]) }
             return store
         }

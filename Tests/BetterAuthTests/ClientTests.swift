@@ -82,6 +82,53 @@ func code(_ body: () async throws -> Void) async -> IdentityError.Code? {
         #expect(notices.withLock { $0 } == expected)
     }
 
+    /// The server is killed between the two requests, again and again: its challenges are gone.
+    @Test(arguments: [0, 1, 2])
+    func `a server that has forgotten its challenge is asked for another one, once`(_ times: Int) async throws {
+        let world = try World(seed: 5)
+        let asked = Mutex(0)
+        let forgets = Mutex(0)
+        let hook: @Sendable (TransportRequest, () -> [UInt8]) throws -> [UInt8] = { request, deliver in
+            if request.path == RequestSession.path { asked.withLock { $0 += 1 } }
+            let isLost = forgets.withLock { left in
+                guard request.path == CreateSession.path, left > 0 else { return false }
+                left -= 1
+                return true
+            }
+            return isLost ? ProtocolError.plain(.unknownChallenge).encoded : deliver()
+        }
+        let client = try client(world, SimulatedStore(), hook: hook)
+        _ = try await client.createAccount(recovery: recoveryHash().1)
+        forgets.withLock { $0 = times }
+        let failure = await code { _ = try await client.openSession() }
+        #expect(failure == (times < 2 ? nil : .refused))
+        #expect(asked.withLock { $0 } == min(times, 1) + 1)
+    }
+
+    /// What it says of its challenge it says of no key: the chain stays as it is, whatever came before.
+    @Test func `a server that always forgets its challenge ends no chain`() async throws {
+        let world = try World(seed: 6)
+        let forgets = Mutex(false)
+        let hook: @Sendable (TransportRequest, () -> [UInt8]) throws -> [UInt8] = { request, deliver in
+            guard forgets.withLock({ $0 }) else { return deliver() }
+            if request.path == CreateSession.path { return ProtocolError.plain(.unknownChallenge).encoded }
+            guard request.path == RotateDevice.path else { return deliver() }
+            _ = deliver()
+            throw TransportError.broken("no answer")
+        }
+        let client = try client(world, SimulatedStore(), hook: hook)
+        let account = try await client.createAccount(recovery: recoveryHash().1)
+        forgets.withLock { $0 = true }
+        for _ in 0..<3 {
+            let failure = await code { try await client.rotate() }
+            #expect(failure != nil && failure != .chainUnknown, "\(String(describing: failure))")
+        }
+        forgets.withLock { $0 = false }
+        _ = try await client.openSession()
+        let settled = try await client.credentials()
+        #expect(settled.pending == nil && settled.account?.current.publicKey == account.next.publicKey)
+    }
+
     @Test func devicesJoinAndLeave() async throws {
         let world = try World(seed: 2)
         let (phoneStore, laptopStore) = (SimulatedStore(), SimulatedStore())

@@ -66,9 +66,18 @@ extension BetterAuthClient {
         }
     }
 
-    /// Opens a session with a key: whether the server holds this one shows in whether that works.
+    /// Opens a session with a key: whether the server holds this one shows in whether that works. A server that has
+    /// forgotten its challenge, as after a kill, is asked for another one, once.
     /// - Throws: ``IdentityError`` of this device: a chip that is not there, a library that fails.
     func probe(
+        _ account: Account, with key: KeyRecord, _ credentials: inout Credentials
+    ) async throws(IdentityError) -> ProbeResult {
+        let result = try await probeOnce(account, with: key, &credentials)
+        guard case .unclear(let error) = result, error.failure?.code == .unknownChallenge else { return result }
+        return try await probeOnce(account, with: key, &credentials)
+    }
+
+    private func probeOnce(
         _ account: Account, with key: KeyRecord, _ credentials: inout Credentials
     ) async throws(IdentityError) -> ProbeResult {
         let request = try identityCall { try RequestSession.Request(nonce: .random(), identity: account.identity) }
@@ -92,6 +101,8 @@ extension BetterAuthClient {
             do throws(IdentityError) { return .accepted(try session(body.token, current, next)) } catch {
                 return .unclear(error)
             }
+        // The challenge was looked up before the key.
+        case .refused(let failure) where failure.code == .unknownChallenge: return .unclear(.refused(failure))
         case .refused(let failure): return .refused(.refused(failure))
         case .rejected(let error), .lost(let error), .absent(let error): return .unclear(error)
         }

@@ -49,11 +49,11 @@ package enum AccountCoding {
 }
 
 extension [UInt8] {
-    fileprivate mutating func append(number: some FixedWidthInteger) {
+    mutating func append(number: some FixedWidthInteger) {
         unsafe Swift.withUnsafeBytes(of: number.bigEndian) { unsafe append(contentsOf: $0) }
     }
 
-    fileprivate mutating func append(raw value: some CESRValue) {
+    mutating func append(raw value: some CESRValue) {
         value.withRawBytes { raw in unsafe raw.withUnsafeBytes { unsafe append(contentsOf: $0) } }
     }
 
@@ -66,7 +66,7 @@ extension [UInt8] {
 }
 
 /// Reads a row from front to back; nil where it ends early or holds what no writer wrote.
-private struct RowReader {
+struct RowReader {
     private let bytes: [UInt8]
     private var position = 0
 
@@ -75,7 +75,7 @@ private struct RowReader {
     var isAtEnd: Bool { position == bytes.count }
 
     /// The account, and the version that the row says.
-    mutating func account() -> (Account, version: UInt8)? {
+    fileprivate mutating func account() -> (Account, version: UInt8)? {
         guard let version = byte(), AccountCoding.versions.contains(version), let standing = byte(), standing <= 2,
             let voidBefore = time()
         else {
@@ -128,19 +128,22 @@ private struct RowReader {
         return CommittedReply(operation: operation, serverIdentity: key, signature: signature, until: until)
     }
 
-    private mutating func byte() -> UInt8? { number(UInt8.self) }
+    mutating func byte() -> UInt8? { number(UInt8.self) }
 
-    private mutating func time() -> Timestamp? { number(Int64.self).flatMap { Timestamp(milliseconds: $0) } }
+    mutating func time() -> Timestamp? { number(Int64.self).flatMap { Timestamp(milliseconds: $0) } }
 
-    private mutating func number<Number: FixedWidthInteger>(_ type: Number.Type) -> Number? {
+    mutating func number<Number: FixedWidthInteger>(_ type: Number.Type) -> Number? {
         guard let range = next(MemoryLayout<Number>.size) else { return nil }
         return bytes[range].reduce(0) { $0 << 8 | Number(truncatingIfNeeded: $1) }
     }
 
-    private mutating func value<Value: CESRValue>(_ type: Value.Type) -> Value? {
+    mutating func value<Value: CESRValue>(_ type: Value.Type) -> Value? {
         guard let range = next(Value.rawSize) else { return nil }
         return unsafe Value(raw: bytes.span.bytes.extracting(range))
     }
+
+    /// So many bytes as they stand.
+    mutating func bytes(_ count: Int) -> [UInt8]? { next(count).map { Array(bytes[$0]) } }
 
     private mutating func next(_ count: Int) -> Range<Int>? {
         guard bytes.count - position >= count else { return nil }

@@ -15,7 +15,7 @@ extension AuthServer {
         let nonce: NonceText
         do throws(CryptographyError) {
             nonce =
-                if !isKnown, !store.isRemote, let decoys {
+                if !isKnown, !store.isRemote, let decoys = store.decoys {
                     try decoys.make(now: now)
                 } else {
                     try NonceText { bytes throws(CryptographyError) in try SecureRandom.fillPublic(&bytes) }
@@ -52,7 +52,7 @@ extension AuthServer {
             answer.concerns(reply.identity)
             return answer(try repeated(reply))
         case .unknown:
-            guard decoys?.recognises(payload.challenge, now: now) == true else {
+            guard store.decoys?.recognises(payload.challenge, now: now, lifetime: lifetimes.challenge) == true else {
                 throw .message(.plain(.unknownChallenge))
             }
             throw .message(.invalidDevice(payload.device, calculated: nil))

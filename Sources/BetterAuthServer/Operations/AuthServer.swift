@@ -15,8 +15,6 @@ package final class AuthServer: Sendable {
     /// What tokens say about an identity beyond the protocol.
     let attributes: @Sendable (IdentityID) -> ApplicationData
     let knownKeys: KeyCache
-    /// Nil where locked memory is short: unknown identities then get challenges that are never accepted.
-    let decoys: Decoys?
 
     package init(
         store: any ServerStore, keys: ServerKeys, clock: any ServerClock = SystemClock(),
@@ -29,7 +27,6 @@ package final class AuthServer: Sendable {
         self.lifetimes = lifetimes
         self.compression = compression
         self.knownKeys = knownKeys
-        decoys = try? Decoys(lifetime: lifetimes.challenge)
         self.attributes = attributes
     }
 

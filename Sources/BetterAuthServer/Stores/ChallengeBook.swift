@@ -3,10 +3,12 @@ package import BetterAuthMessages
 /// Challenges and the replies of the sessions that answered them, in the memory of one process.
 ///
 /// Anybody can ask for a challenge, so everything here is bounded and the earliest goes first. A challenge that is
-/// lost, by a bound or a restart, is unknown: its device asks for another one.
+/// lost, by a bound or a kill, is unknown: its device asks for another one.
 package struct ChallengeBook: Sendable {
     /// Challenges of one identity at one time.
     package static let maximumPerIdentity = 16
+    /// Most challenges, and most replies, at one time.
+    package static let (maximum, maximumReplies) = (65_536, 4096)
 
     private var open: ExpiringMap<NonceText, IdentityID>
     private var byIdentity: [IdentityID: [NonceText]] = [:]
@@ -15,12 +17,21 @@ package struct ChallengeBook: Sendable {
     /// - Parameters:
     ///   - challenges: Most challenges at one time.
     ///   - replies: Most replies at one time; each is about a kilobyte.
-    package init(challenges: Int = 65_536, replies: Int = 4096) {
+    package init(challenges: Int = maximum, replies: Int = maximumReplies) {
         open = ExpiringMap(capacity: challenges)
         self.replies = ExpiringMap(capacity: replies)
     }
 
     package var count: Int { open.count }
+
+    /// What has not expired, the earliest end first.
+    func openChallenges(now: Timestamp) -> [(key: NonceText, value: IdentityID, until: Timestamp)] {
+        open.entries(now: now)
+    }
+
+    func keptReplies(now: Timestamp) -> [(key: OperationKey, value: SessionReply, until: Timestamp)] {
+        replies.entries(now: now)
+    }
 
     package mutating func open(_ challenge: Challenge) {
         var own = byIdentity[challenge.identity, default: []].filter { open.value($0, now: challenge.moment) != nil }

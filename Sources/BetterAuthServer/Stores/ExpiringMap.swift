@@ -43,6 +43,12 @@ package struct ExpiringMap<Key: Hashable & Sendable, Value: Sendable>: Sendable 
         return evicted
     }
 
+    /// What has not expired, the earliest end first.
+    package func entries(now: Timestamp) -> [(key: Key, value: Value, until: Timestamp)] {
+        entries.filter { now <= $0.value.until }.map { ($0.key, $0.value.value, $0.value.until) }
+            .sorted { $0.until < $1.until }
+    }
+
     /// Forgets an entry.
     @discardableResult
     package mutating func remove(_ key: Key) -> Value? { entries.removeValue(forKey: key)?.value }

@@ -89,6 +89,12 @@ package enum SQLiteBackup {
         }
         let connection = try SQLiteConnection(path, isWriter: false, cache: 2048)
         guard try SQLiteSchema.isOurs(connection) else { throw foreign }
-        return try mark(connection)
+        let mark = try mark(connection)
+        // A challenge that was open then may have been used since.
+        if try SQLiteSchema.version(of: connection) != 1 {
+            try connection.execute("PRAGMA query_only = OFF")
+            try SQLiteSetting.sessions.delete(connection)
+        }
+        return mark
     }
 }

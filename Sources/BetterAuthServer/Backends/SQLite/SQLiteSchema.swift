@@ -100,11 +100,35 @@ enum SQLiteSetting: String {
     case keys = "keys"
     /// When it was last proven that the file can be written.
     case probe = "probe"
+    /// What the process that stopped last has left (``ChallengeHandover``). Programs that do not know it leave it alone,
+    /// and none of it is used meanwhile.
+    case sessions = "sessions"
 
     var name: SQLiteStatement.Value { .bytes(Array(rawValue.utf8)) }
 
     func read(_ connection: SQLiteConnection) throws(StoreError) -> [UInt8]? {
         try connection.prepare("SELECT value FROM settings WHERE name = CAST(? AS TEXT)").first(name) { $0.bytes(0) }
+    }
+
+    func delete(_ connection: SQLiteConnection) throws(StoreError) {
+        try connection.prepare("DELETE FROM settings WHERE name = CAST(? AS TEXT)").run(name)
+    }
+
+    /// Takes what was left, for good: no later process finds a challenge that this one has used. Where it cannot be
+    /// taken away, this process does not use it.
+    static func takeSessions(_ connection: SQLiteConnection) -> [UInt8]? {
+        do throws(StoreError) {
+            try connection.execute("BEGIN IMMEDIATE")
+            let bytes = try connection.prepare(
+                "SELECT value FROM settings WHERE name = CAST(? AS TEXT) AND length(value) <= ?"
+            ).first(sessions.name, .number(Int64(ChallengeHandover.largest))) { $0.bytes(0) }
+            try sessions.delete(connection)
+            try connection.execute("COMMIT")
+            return bytes
+        } catch {
+            try? connection.execute("ROLLBACK")
+            return nil
+        }
     }
 
     func write(_ value: [UInt8], _ connection: SQLiteConnection) throws(StoreError) {

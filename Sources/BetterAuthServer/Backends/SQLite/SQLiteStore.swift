@@ -36,8 +36,11 @@ package final class SQLiteStore: ServerStore {
     private let queue: WaitingQueue<Work>
     private let readers: SQLiteReaders
     private let accounts = AccountCache()
-    /// In memory only: one that a restart takes away is unknown, and its device asks for another.
-    private let challenges = Mutex(ChallengeBook())
+    /// In memory, and from a stop to the next start in the file: one that a kill takes away is unknown, and its device
+    /// asks for another.
+    private let challenges: Mutex<ChallengeBook>
+    package let decoys: Decoys?
+    private let clock: any ServerClock
     private let checkpoints: SQLiteCheckpoints
     private let threads = Mutex<[JoinableThread]>([])
     /// The word of the thread that writes.
@@ -47,14 +50,24 @@ package final class SQLiteStore: ServerStore {
     package let isNew: Bool
 
     /// Opens a database, making or migrating it where needed.
+    /// - Parameters:
+    ///   - lifetimes: What the process before has left is valid for no longer.
+    ///   - clock: Asked at the start and at the end; operations bring their own moments.
     /// - Throws: ``StoreError/unavailable(_:)``, ``StoreError/tooNew(_:_:)``.
-    package init(_ path: String, _ settings: SQLiteSettings = SQLiteSettings()) throws(StoreError) {
+    package init(
+        _ path: String, _ settings: SQLiteSettings = SQLiteSettings(), lifetimes: Lifetimes = Lifetimes(),
+        clock: any ServerClock = SystemClock()
+    ) throws(StoreError) {
         file = try SQLiteFile(path, creates: true)
         self.settings = settings
         queue = WaitingQueue(capacity: settings.queue)
         let cache = max(settings.cache, 2) * 1024
         let connection = try SQLiteConnection(path, isWriter: true, cache: cache / 2)
         isNew = try SQLiteSchema.migrate(connection) == 0
+        self.clock = clock
+        let left = SQLiteSetting.takeSessions(connection).flatMap { ChallengeHandover($0, lifetimes, now: clock.now) }
+        challenges = Mutex(left?.book ?? ChallengeBook())
+        decoys = left?.decoys ?? (try? Decoys())
         let writer = try SQLiteWriter(connection)
         readers = SQLiteReaders(path, cache: cache / 8)
         checkpoints = SQLiteCheckpoints(path, threshold: settings.checkpointPages)
@@ -192,8 +205,19 @@ extension SQLiteStore {
             }
             checkpoints.committed(writer)
         }
+        handOver(writer)
         // There are no readers left: the file alone is the database again.
         _ = try? writer.checkpoint()
+    }
+
+    /// Leaves what is in memory to the next process. Where that fails it is lost, as after a kill.
+    private func handOver(_ writer: SQLiteWriter) {
+        let bytes = challenges.withLock { ChallengeHandover($0, decoys) }.bytes(now: clock.now)
+        do throws(StoreError) {
+            try writer.begin()
+            try writer.leaveSessions(bytes)
+            try writer.commit()
+        } catch { writer.rollBack() }
     }
 
     /// Does one piece of work and returns what is to be said once it is on the disk.

@@ -110,6 +110,9 @@ final class SQLiteWriter: @unchecked Sendable {  // belongs to the writing threa
         try SQLiteSetting.probe.write(Array(String(moment.milliseconds).utf8), connection)
     }
 
+    /// Keeps what the next process takes.
+    func leaveSessions(_ bytes: [UInt8]) throws(StoreError) { try SQLiteSetting.sessions.write(bytes, connection) }
+
     /// Replaces the mark of the keys.
     /// - Returns: False when it was another one than `known`.
     func mark(_ mark: KeyMark, over known: KeyMark?) throws(StoreError) -> Bool {
