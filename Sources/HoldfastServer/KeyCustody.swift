@@ -152,9 +152,11 @@ final class KeyCustody: Sendable {
 
     /// The families of keys.
     func write(to text: inout MetricsText) {
-        let lineage = keys.lineage
-        text.family("holdfast_key_info", .gauge, "The generation of the keys: rotations since they were made.")
-        text.sample("holdfast_key_info", ["generation": "\(lineage.generation)"], 1)
+        let mark = keys.mark
+        text.family("holdfast_key_info", .gauge, "The keys: rotations since they were made, and which they are.")
+        // Two copies of one file that were rotated apart have one generation, and different keys.
+        let digest = mark.keys.map { String($0.description.prefix(12)) } ?? ""
+        text.sample("holdfast_key_info", ["generation": "\(mark.generation)", "keys": digest], 1)
         if let youngest {
             text.gauge(
                 "holdfast_key_timestamp_seconds", Double(youngest.milliseconds) / 1000,

@@ -56,7 +56,7 @@ import Testing
             "holdfast_store_queue{store=\"sqlite\"} 0\n",
             "holdfast_replies_total{path=\"/account/create\",code=\"ok\"} 1\n",
             "holdfast_request_duration_seconds_count{path=\"/account/create\"} 1\n",
-            "holdfast_store_duration_seconds_count{call=\"change\"} 1\n", "holdfast_key_info{generation=\"0\"} 1\n",
+            "holdfast_store_duration_seconds_count{call=\"change\"} 1\n", "holdfast_key_info{generation=\"0\",keys=\"E",
             "holdfast_store_failures_total{kind=\"store\"} 0\n",
         ] {
             #expect(text.contains(part), "\(part)")
@@ -110,64 +110,33 @@ import Testing
         }
     }
 
-    /// What happens first after the start is told too: each of these samples is there before it counts anything.
+    /// Breaks all rules in each way that their unit tests must notice: silent for ever, firing for ever, later, sooner.
     @Test(.enabled(if: MetricsTests.isInstalled, "promtool is not installed"))
-    func `alerts fire when they should, and carry how grave they are`() throws {
+    func `every alert has a unit test that says when it fires and when it does not`() throws {
         let fixture = try StoreFixture(.memory)
-        let rules = Self.documents.appending(path: "alerts.yml").path
-        let text = try String(contentsOfFile: rules, encoding: .utf8)
-        let alerts = text.ranges(of: "- alert: ").count
-        let grave = ["critical", "warning"].reduce(0) { $0 + text.ranges(of: "severity: \($1)").count }
-        #expect(alerts > 15 && grave == alerts)
-        func expected(_ minute: Int, _ name: String, _ labels: String, _ summary: String?) -> String {
-            let found = summary.map {
-                "\n      - exp_labels: {\(labels)}\n        exp_annotations: {summary: \"\($0)\"}"
-            }
-            return "    - eval_time: \(minute)m\n      alertname: \(name)\n      exp_alerts:\(found ?? " []")\n"
-        }
-        let one = "instance: a, severity: critical"
-        let cases = """
-            rule_files: [\(rules)]
-            evaluation_interval: 1m
-            tests:
-            - interval: 1m
-              input_series:
-              - {series: 'holdfast_faults_total{instance="a"}', values: '0x5 1x20'}
-              - {series: 'holdfast_redis_lost_total{instance="a",database="redis"}', values: '0x5 1x20'}
-              - {series: 'up{job="holdfast-keys",instance="b"}', values: '1x10 0x20'}
-              - {series: 'holdfast_certificate_expiry_timestamp_seconds{instance="a"}', values: '1213200x200'}
-              - {series: 'holdfast_publishing{instance="a"}', values: '1x5 0x40'}
-              - {series: 'holdfast_chain_room{instance="a"}', values: '2000x5 1999x40'}
-              alert_rule_test:
-
-            """
-        let tests = [
-            expected(4, "HoldfastFault", one, nil),
-            expected(7, "HoldfastFault", one, "a answered with a fault of its own."),
-            expected(20, "HoldfastFault", one, nil),
-            expected(
-                7, "HoldfastRedisForgot", one + ", database: redis",
-                "a noticed that Redis has forgotten which keys have refreshed."),
-            expected(9, "HoldfastDown", "", nil),
-            expected(
-                13, "HoldfastDown", "instance: b, job: holdfast-keys, severity: critical",
-                "holdfast-keys at b does not answer."),
-            expected(50, "HoldfastCertificateExpires", "", nil),
-            expected(
-                150, "HoldfastCertificateExpires", "instance: a, severity: warning",
-                "The certificate of a expires in less than 14 days."),
-            expected(5, "HoldfastChainFills", "", nil),
-            expected(
-                6, "HoldfastChainFills", "instance: a, severity: warning",
-                "The key chain of a can be rotated 1999 times more."),
-            expected(10, "HoldfastNotPublishing", "", nil),
-            expected(
-                30, "HoldfastNotPublishing", "instance: a, severity: warning",
-                "a cannot publish its keys: clients lose them when their records end."),
-        ]
-        let file = fixture.folder + "/rules-test.yml"
-        try (cases + tests.joined()).write(toFile: file, atomically: true, encoding: .utf8)
-        let said = try complaint(["test", "rules", file], fixture.folder)
+        let file = Self.documents.appending(path: "alerts.test.yml")
+        let said = try complaint(["test", "rules", file.path], fixture.folder)
         #expect(said == nil, "\(said ?? "")")
+        let tests = fixture.folder + "/alerts.test.yml"
+        try FileManager.default.copyItem(atPath: file.path, toPath: tests)
+        let text = try String(contentsOf: Self.documents.appending(path: "alerts.yml"), encoding: .utf8)
+        let rules = text.components(separatedBy: "      - alert: ").dropFirst()
+        #expect(rules.count > 15 && text.matches(of: /severity: (critical|warning)\n/).count == rules.count)
+        let expression = /expr: (>-\n( {10}.*\n)+|.*\n)/
+        let wait = /for: ([0-9]+)m\n/
+        let minutes = text.replacing("for: 1h\n", with: "for: 60m\n")
+        for (broken, isMeant) in [
+            (text.replacing(expression, with: "expr: vector(1) > 1\n"), { _ in true }),
+            (text.replacing(expression, with: "expr: vector(1)\n"), { _ in true }),
+            (minutes.replacing(wait) { "for: \(Int($0.output.1)! + 1)m\n" }, { $0.contains("for: ") }),
+            (minutes.replacing(wait) { "for: \(Int($0.output.1)! - 1)m\n" }, { $0.contains("for: ") }),
+        ] as [(String, (String) -> Bool)] {
+            try broken.write(toFile: fixture.folder + "/alerts.yml", atomically: true, encoding: .utf8)
+            let noticed = try complaint(["test", "rules", tests], fixture.folder) ?? ""
+            for rule in rules where isMeant(rule) {
+                let name = rule.prefix { $0 != "\n" }
+                #expect(noticed.contains("alertname: \(name), "), "no unit test notices that \(name) is broken")
+            }
+        }
     }
 }
