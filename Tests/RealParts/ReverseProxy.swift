@@ -28,17 +28,26 @@ package final class ReverseProxy {
     private let folder: String
 
     /// - Parameter upstream: `HOST:PORT` of the server.
-    package init(_ kind: Kind, upstream: String) throws {
+    package convenience init(_ kind: Kind, upstream: String) throws { try self.init(kind, upstreams: [upstream]) }
+
+    /// - Parameters:
+    ///   - upstreams: `HOST:PORT` of each server. They take the places of the document's one in turn.
+    ///   - given: Where it listens; nil for a free port.
+    package init(_ kind: Kind, upstreams: [String], at given: UInt16? = nil) throws {
         guard let program = kind.program else { throw PostgresServer.Missing(description: "\(kind) is not installed") }
         folder = NSTemporaryDirectory() + "holdfast-proxy-\(UUID().uuidString.prefix(8))"
         started = Started(in: folder, endingWith: SIGKILL)
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         let document = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appending(path: "../../Docs/proxies/\(kind.document)")
-        let text = try String(contentsOf: document, encoding: .utf8).replacing("127.0.0.1:8080", with: upstream)
+        var turn = 0
+        let text = try String(contentsOf: document, encoding: .utf8).replacing(/127\.0\.0\.1:8080/) { _ in
+            turn += 1
+            return upstreams[(turn - 1) % upstreams.count]
+        }
         // Between asking the kernel for a port and using it another program may take it.
         for _ in 0..<20 {
-            let port = try ReverseProxy.freePort()
+            let port = try given ?? ReverseProxy.freePort()
             let path = "\(folder)/configuration"
             try ReverseProxy.configuration(kind, text, port, folder)
                 .write(toFile: path, atomically: true, encoding: .utf8)
@@ -63,6 +72,8 @@ package final class ReverseProxy {
     }
 
     deinit { started.end() }
+
+    package func end(_ signal: Int32) { process.end(signal) }
 
     /// The document's own text, at another address and without TLS, which the tests' client does not speak.
     private static func configuration(_ kind: Kind, _ text: String, _ port: UInt16, _ folder: String) -> String {
@@ -99,10 +110,28 @@ package final class ReverseProxy {
 
     /// A port that nobody has at this moment.
     static func freePort() throws -> UInt16 {
+        guard let port = bound(0) else { throw PostgresServer.Missing(description: "no port") }
+        return port
+    }
+
+    /// A port for what is ended and started again: none of those that the kernel gives to connections, which would take
+    /// it meanwhile.
+    package static func lastingPort() throws -> UInt16 {
+        let range = try? String(contentsOfFile: "/proc/sys/net/ipv4/ip_local_port_range", encoding: .utf8)
+        let first = range?.split(separator: "\t").first.flatMap { UInt16($0) } ?? 32_768
+        for _ in 0..<1000 {
+            if let port = bound(.random(in: 2000..<max(first, 3000))) { return port }
+        }
+        throw PostgresServer.Missing(description: "no port")
+    }
+
+    /// The port that a socket of its own gets, closed by now.
+    private static func bound(_ wanted: UInt16) -> UInt16? {
         let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }
         var place = sockaddr_in()
         place.sin_family = sa_family_t(AF_INET)
+        place.sin_port = wanted.bigEndian
         unsafe inet_pton(AF_INET, "127.0.0.1", &place.sin_addr)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isBound = unsafe withUnsafeMutablePointer(to: &place) { pointer in
@@ -110,8 +139,7 @@ package final class ReverseProxy {
                 unsafe bind(descriptor, $0, length) == 0 && getsockname(descriptor, $0, &length) == 0
             }
         }
-        guard isBound else { throw PostgresServer.Missing(description: "no port") }
-        return UInt16(bigEndian: place.sin_port)
+        return isBound ? UInt16(bigEndian: place.sin_port) : nil
     }
 
     private static func isListening(_ port: UInt16) -> Bool {
