@@ -85,7 +85,10 @@ struct Serve {
             })
         defer { service.close() }
         let admin = try arguments[ServerOptions.adminSocket].map {
-            try AdminServer($0, AccountAdministration(store, lifetimes), log, audit: trail)
+            // Servers that share a port replace one another.
+            try AdminServer(
+                $0, takesOver: arguments[ServerOptions.sharePort], AccountAdministration(store, lifetimes), log,
+                audit: trail)
         }
         defer { admin?.close() }
         let front = try HTTPServer(listener, service, settings.front)

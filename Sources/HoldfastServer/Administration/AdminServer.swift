@@ -12,39 +12,45 @@ final class AdminServer: Sendable {
     private static let unrecorded =
         #"{"error":"it was done, but the audit log could not be written; the server's log says why"}"#
 
-    private let path: String
+    private let name: AdminSocket.Name
     private let administration: AccountAdministration
     private let log: ServerLog
     private let wake: WakePipe
     private let thread: JoinableThread
 
+    /// - Parameter takesOver: Whether the name may be that of a server that runs.
     /// - Throws: ``AdminSocket/Failure``.
     init(
-        _ path: String, _ administration: AccountAdministration, _ log: ServerLog, audit: AuditTrail? = nil
+        _ path: String, takesOver: Bool, _ administration: AccountAdministration, _ log: ServerLog,
+        audit: AuditTrail? = nil
     ) throws {
-        let listener = try AdminSocket.listen(path)
-        let number = listener.number
         let wake = try WakePipe()
-        self.path = path
+        let listener = try AdminSocket.listen(path, takesOver: takesOver)
+        let number = listener.descriptor.number
+        name = listener.name
         self.administration = administration
         self.log = log
         self.wake = wake
         // The thread closes it.
-        let held = HeldDescriptor(consume listener)
+        let held = HeldDescriptor(listener.descriptor)
         let started = JoinableThread {
             while wake.waits(for: number) {
                 RequestTrace.$current.withValue(.fresh()) { AdminServer.serve(number, administration, log, audit) }
             }
             held.release()
         }
-        guard let started else { throw AdminSocket.Failure("no thread for \(path)") }
+        guard let started else {
+            name.remove()
+            throw AdminSocket.Failure("no thread for \(path)")
+        }
         thread = started
     }
 
     func close() {
+        // First, so that nobody connects any more.
+        name.remove()
         wake.wake()
         thread.join()
-        unsafe unlink(path)
     }
 
     private static func serve(

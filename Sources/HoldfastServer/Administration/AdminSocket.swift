@@ -1,3 +1,4 @@
+internal import BetterAuthServer
 internal import SystemCalls
 
 /// The socket through which an operator on this machine asks the running server.
@@ -14,20 +15,80 @@ enum AdminSocket {
         init(_ description: String) { self.description = description }
     }
 
-    /// Binds and listens, with mode 0600. A socket that nobody listens at any more is replaced.
-    static func listen(_ path: String) throws(Failure) -> OwnedDescriptor {
-        var status = stat()
-        if unsafe lstat(path, &status) == 0 {
-            guard status.st_mode & mode_t(S_IFMT) == mode_t(S_IFSOCK) else {
-                throw Failure("\(path) exists and is not a socket")
-            }
-            guard (try? connect(path)) == nil else { throw Failure("\(path): another server listens there") }
+    /// A socket that listens under a name.
+    struct Listener: ~Copyable {
+        let descriptor: OwnedDescriptor
+        let name: Name
+    }
+
+    /// A name in a folder, and which socket it was given to: by now it may be a successor's.
+    struct Name: Sendable {
+        fileprivate let path: String
+        fileprivate let socket: (device: UInt64, inode: UInt64)
+
+        /// Removes the name, if it is still of that socket.
+        func remove() {
+            guard let lock = try? AdminSocket.lock(path) else { return }
+            defer { flock(lock.number, LOCK_UN) }
+            guard let status = AdminSocket.status(path), socket == AdminSocket.place(status) else { return }
             unsafe unlink(path)
         }
-        do throws(SystemError) { return OwnedDescriptor(owning: try LocalSocket.listen(path, backlog: 16)) } catch {
-            throw Failure(path, error)
+    }
+
+    /// Binds and listens, with mode 0600. The name is never without a socket: it goes over at once from one that nobody
+    /// listens at any more.
+    /// - Parameter takesOver: Whether from one that somebody listens at, too: a server that this one replaces, which
+    ///   continues to answer those who are connected to it.
+    static func listen(_ path: String, takesOver: Bool) throws(Failure) -> Listener {
+        let lock = try lock(path)
+        defer { flock(lock.number, LOCK_UN) }
+        if let status = status(path) {
+            guard isSocket(status) else { throw Failure("\(path) exists and is not a socket") }
+            guard takesOver || !isServed(path) else {
+                throw Failure("\(path): another server listens there")
+            }
+        }
+        // What a killed one has left there is nobody's.
+        let temporary = Paths.parent(of: path) + "/.new"
+        if let status = status(temporary) {
+            guard isSocket(status) else { throw Failure("\(temporary) is in the way; move it away first") }
+            unsafe unlink(temporary)
+        }
+        do throws(SystemError) {
+            let descriptor = OwnedDescriptor(owning: try LocalSocket.listen(temporary, backlog: 16))
+            guard let made = status(temporary) else { throw .last }
+            do throws(SystemError) { try uninterrupted { unsafe rename(temporary, path) } } catch {
+                unsafe unlink(temporary)
+                throw error
+            }
+            return Listener(descriptor: descriptor, name: Name(path: path, socket: place(made)))
+        } catch { throw Failure(path, error) }
+    }
+
+    /// Whether somebody listens there, or may do so.
+    private static func isServed(_ path: String) -> Bool {
+        do throws(SystemError) {
+            _ = OwnedDescriptor(owning: try LocalSocket.connect(path, patience: seconds))
+            return true
+        } catch { return error.number != ECONNREFUSED && error.number != ENOENT }
+    }
+
+    /// Servers that start or stop at one time do it one after the other.
+    private static func lock(_ path: String) throws(Failure) -> OwnedDescriptor {
+        do throws(SystemError) { return try FolderLock.acquire(Paths.parent(of: path)) } catch {
+            guard error.number == EWOULDBLOCK else { throw Failure(path, error) }
+            throw Failure("\(Paths.parent(of: path)) is in use by another process")
         }
     }
+
+    private static func status(_ path: String) -> stat? {
+        var status = stat()
+        return unsafe lstat(path, &status) == 0 ? status : nil
+    }
+
+    private static func isSocket(_ status: stat) -> Bool { status.st_mode & mode_t(S_IFMT) == mode_t(S_IFSOCK) }
+
+    private static func place(_ status: stat) -> (UInt64, UInt64) { (UInt64(status.st_dev), UInt64(status.st_ino)) }
 
     static func connect(_ path: String) throws(Failure) -> OwnedDescriptor {
         do throws(SystemError) {
