@@ -33,7 +33,10 @@ package final class ReverseProxy {
     /// - Parameters:
     ///   - upstreams: `HOST:PORT` of each server. They take the places of the document's one in turn.
     ///   - given: Where it listens; nil for a free port.
-    package init(_ kind: Kind, upstreams: [String], at given: UInt16? = nil) throws {
+    ///   - speaksTLS: Whether to the servers, whose certificate it does not look at; only nginx.
+    package init(
+        _ kind: Kind, upstreams: [String], at given: UInt16? = nil, speaksTLS: Bool = false
+    ) throws {
         guard let program = kind.program else { throw PostgresServer.Missing(description: "\(kind) is not installed") }
         folder = NSTemporaryDirectory() + "holdfast-proxy-\(UUID().uuidString.prefix(8))"
         started = Started(in: folder, endingWith: SIGKILL)
@@ -41,10 +44,11 @@ package final class ReverseProxy {
         let document = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appending(path: "../../Docs/proxies/\(kind.document)")
         var turn = 0
-        let text = try String(contentsOf: document, encoding: .utf8).replacing(/127\.0\.0\.1:8080/) { _ in
+        var text = try String(contentsOf: document, encoding: .utf8).replacing(/127\.0\.0\.1:8080/) { _ in
             turn += 1
             return upstreams[(turn - 1) % upstreams.count]
         }
+        if speaksTLS { text.replace("http://holdfast", with: "https://holdfast") }
         // Between asking the kernel for a port and using it another program may take it.
         for _ in 0..<20 {
             let port = try given ?? ReverseProxy.freePort()

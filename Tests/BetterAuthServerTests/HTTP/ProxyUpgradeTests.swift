@@ -5,11 +5,11 @@ import RealParts
 import TestSupport
 import Testing
 
-/// A server that is replaced behind a proxy, while clients make accounts.
+/// A server that is replaced behind a proxy, while clients live their lives.
 @Suite(.seeded) struct ProxyUpgradeTests {
     private static let installed = ReverseProxy.Kind.expected
     private static let limits = ["--trusted-proxy", "127.0.0.1", "--log", "warning"] + ServerProcess.unlimited
-    private let upgrades = TestRun.isSoak ? 50 : 10
+    private let upgrades = TestRun.count(test: 3, check: 10, soak: 100)
 
     /// The configuration of the documents: one server that systemd holds the socket of, with its accounts in SQLite.
     @Test(arguments: TestRun.kinds(installed, of: "restarts"))
@@ -25,25 +25,24 @@ import Testing
         }
         var server = try start()
         let proxy = try ReverseProxy(kind, upstream: listener.address)
-        let load = UpgradeLoad(proxy.address, clients: 6, UpgradeLoad.create)
+        let load = UpgradeLoad(proxy.address)
         load.waitForMore(20)
         for _ in 0..<upgrades {
-            server.process.signal(SIGTERM)
-            #expect(server.process.wait() == 0)
-            server = try start()
+            try load.across {
+                server.process.signal(SIGTERM)
+                #expect(server.process.wait() == 0)
+                server = try start()
+            }
             load.waitForMore(20)
         }
         #expect(load.end() == [])
-        // What was answered is there.
         server.process.end(SIGTERM)
-        let checked = try runServerCommand(["check", "--database", fixture.path], fixture.folder)
-        let accounts = checked.output.split(separator: " ").first.flatMap { Int($0) } ?? 0
-        #expect(checked.status == 0 && accounts >= load.count, "\(checked.output)")
+        try load.expectAccounts(in: fixture.path, fixture.folder)
     }
 
     /// Two processes over PostgreSQL and Redis share the port while one takes over from the other. The kernel resets
     /// what waits at a socket that is closed; Caddy does not send a request with a body again, and is left out.
-    @Test(arguments: TestRun.kinds(installed.filter { $0 != .caddy }, of: "successors"))
+    @Test(arguments: TestRun.kinds(installed, of: "successors"))
     func `no request is lost behind a proxy when a second server takes over the port`(
         _ kind: ReverseProxy.Kind
     ) throws {
@@ -59,13 +58,15 @@ import Testing
         var server = try start("127.0.0.1:0")
         let address = server.address
         let proxy = try ReverseProxy(kind, upstream: address)
-        let load = UpgradeLoad(proxy.address, clients: 6, UpgradeLoad.create)
+        let load = UpgradeLoad(proxy.address)
         load.waitForMore(20)
         for _ in 0..<upgrades {
-            let next = try start(address)
-            server.process.signal(SIGTERM)
-            #expect(server.process.wait() == 0)
-            server = next
+            try load.across {
+                let next = try start(address)
+                server.process.signal(SIGTERM)
+                #expect(server.process.wait() == 0)
+                server = next
+            }
             load.waitForMore(20)
         }
         #expect(load.end() == [])

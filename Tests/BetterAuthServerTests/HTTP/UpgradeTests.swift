@@ -25,19 +25,18 @@ import Testing
         }
         var server = try start()
         #expect(server.address == address)
-        let load = UpgradeLoad(address, clients: 6, UpgradeLoad.create)
-        for _ in 0..<(TestRun.isSoak ? 100 : 10) {
-            server.process.signal(SIGTERM)
-            #expect(server.process.wait() == 0)
-            server = try start()
+        let load = UpgradeLoad(address)
+        for _ in 0..<TestRun.count(test: 3, check: 10, soak: 100) {
+            try load.across {
+                server.process.signal(SIGTERM)
+                #expect(server.process.wait() == 0)
+                server = try start()
+            }
             load.waitForMore(20)
         }
         #expect(load.end() == [])
-        // What was answered is there.
         server.process.end(SIGTERM)
-        let checked = try runServerCommand(["check", "--database", fixture.path], fixture.folder)
-        let accounts = checked.output.split(separator: " ").first.flatMap { Int($0) } ?? 0
-        #expect(checked.status == 0 && accounts >= load.count, "\(checked.output)")
+        try load.expectAccounts(in: fixture.path, fixture.folder)
     }
 
     @Test func `two processes share a port only when both say so`() throws {

@@ -200,8 +200,9 @@ import Testing
         let account = try TestAccount(on: served.now)
         let challenge = try served.now.challenge(account.device.identity)
         try SQLiteBackup.write(path, to: folder["running.db"])
-        #expect(try SQLiteSetting.sessions.read(
-            SQLiteConnection(folder["running.db"], isWriter: true, cache: 64)) == nil)
+        #expect(
+            try SQLiteSetting.sessions.read(
+                SQLiteConnection(folder["running.db"], isWriter: true, cache: 64)) == nil)
         try served.stop()
         try SQLiteBackup.write(path, to: folder["stopped.db"])
         try SQLiteBackup.copy(folder["stopped.db"], to: folder["restored.db"]) { _ in }
