@@ -31,8 +31,8 @@ final class UpgradeLoad: Sendable {
     }
 
     /// Over one connection as long as the other side keeps it. A request on a connection that was used before is
-    /// repeated, byte for byte, when that has ended meanwhile, as clients do with requests that may be repeated (RFC
-    /// 9112, section 9.3.1): a busy machine lets it rest for any time.
+    /// repeated, byte for byte, when that has ended meanwhile, as clients do with requests that may be repeated
+    /// (RFC 9112, section 9.3.1): a busy machine lets it rest for any time.
     private final class Caller {
         private let address: String
         private let count: (String) -> Void

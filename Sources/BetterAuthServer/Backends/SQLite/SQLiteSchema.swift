@@ -100,8 +100,8 @@ enum SQLiteSetting: String {
     case keys = "keys"
     /// When it was last proven that the file can be written.
     case probe = "probe"
-    /// What the process that stopped last has left (``ChallengeHandover``). Programs that do not know it leave it alone,
-    /// and none of it is used meanwhile.
+    /// What the process that stopped last has left (``ChallengeHandover``). Programs that do not know it leave it
+    /// alone, and use no challenge in it.
     case sessions = "sessions"
 
     var name: SQLiteStatement.Value { .bytes(Array(rawValue.utf8)) }
