@@ -55,6 +55,9 @@ extension AccountChange {
                 committed == revealed, next != revealed
             else { throw .plain(.invalidHash) }
             try changed.expectNew(device.id)
+            guard changed.devices.count + changed.former.count < Account.maximumDevicesRecovered else {
+                throw .plain(.limited)
+            }
             let revoked = changed.devices.map(\.id)
             _ = changed.revoke({ _ in true }, now: moment)
             device.reply = reply

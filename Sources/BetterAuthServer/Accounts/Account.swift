@@ -9,6 +9,8 @@ package struct Account: Sendable, Hashable {
     package static let maximumDevices = 32
     /// Devices that there ever were. Recovery goes beyond it, linking does not.
     package static let maximumDevicesEver = 2000
+    /// The same with recoveries, which nobody needs so often: a row does not grow without end.
+    package static let maximumDevicesRecovered = 4000
     /// Replies kept for devices that are gone.
     static let maximumDepartedReplies = 4
 

@@ -192,7 +192,7 @@ extension SQLiteStore {
                     abs(now.milliseconds - trimmed.milliseconds) >= Self.trimInterval
                 {
                     try writer.trim(now: now, most: 20_000)
-                    place = try writer.sweep(from: place, now: now, most: 500)
+                    place = try writer.sweep(from: place, now: now, least: 500)
                     trimmed = now
                 }
                 try writer.commit()

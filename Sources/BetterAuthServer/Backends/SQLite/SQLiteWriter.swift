@@ -14,6 +14,8 @@ final class SQLiteWriter: @unchecked Sendable {  // belongs to the writing threa
     private let deleteRefreshed: SQLiteStatement
     private let beginning: SQLiteStatement
     private let committing: SQLiteStatement
+    /// Keys that were reserved since the last sweep.
+    private var reserved: Int64 = 0
     /// Accounts as the transaction leaves them, in the order of their changes.
     private(set) var changed: [(identity: IdentityID, account: Account)] = []
 
@@ -27,12 +29,13 @@ final class SQLiteWriter: @unchecked Sendable {  // belongs to the writing threa
         insertReply = try connection.prepare("INSERT INTO replies VALUES (NULL, ?, ?, ?, ?, ?)")
         selectReply = try connection.prepare(
             "SELECT until, operation, identity, device, bytes FROM replies WHERE number = ?")
-        // Up to the first row that counts still, so that no more is looked at than goes.
+        // Up to the first row that counts still, so that no more is looked at than goes. One that ends later than any
+        // can was written while the clock was wrong, and would keep all behind it.
         trimReplies = try connection.prepare(
             """
             WITH first AS NOT MATERIALIZED (SELECT number, until FROM replies ORDER BY number LIMIT ?2)
             DELETE FROM replies WHERE number < coalesce(
-                (SELECT number FROM first WHERE until >= ?1 LIMIT 1), (SELECT max(number) + 1 FROM first))
+                (SELECT number FROM first WHERE until BETWEEN ?1 AND ?3 LIMIT 1), (SELECT max(number) + 1 FROM first))
             """)
         selectSweep = try connection.prepare("SELECT hash, until FROM refreshed WHERE hash > ? ORDER BY hash LIMIT ?")
         deleteRefreshed = try connection.prepare("DELETE FROM refreshed WHERE hash = ?")
@@ -78,6 +81,7 @@ final class SQLiteWriter: @unchecked Sendable {  // belongs to the writing threa
         try keep(refresh.reply, of: refresh.operation, until: refresh.until)
         try insertRefreshed.run(
             .bytes(hash), .number(refresh.reservedUntil.milliseconds), .number(connection.lastNumber))
+        reserved += 1
         return .committed
     }
 
@@ -121,15 +125,28 @@ final class SQLiteWriter: @unchecked Sendable {  // belongs to the writing threa
         return true
     }
 
+    /// Seconds for which no reply is kept, whatever its server's settings.
+    private static let tooLong: Int64 = 86_400
+
     /// Takes away replies that have expired, up to the first one that has not.
     func trim(now: Timestamp, most rows: Int64) throws(StoreError) {
-        try trimReplies.run(.number(now.milliseconds), .number(rows))
+        try trimReplies.run(
+            .number(now.milliseconds), .number(rows),
+            .number(now.adding(seconds: SQLiteWriter.tooLong).milliseconds))
     }
 
+    /// Rows that a sweep looks at for each one that was added since the last: with four, the table has at most a third
+    /// more than what counts still, however fast it fills.
+    private static let pace: Int64 = 4
+
     /// Takes away keys that nothing can be refreshed with any more, some rows at a time.
-    /// - Parameter start: Where the last sweep stopped.
+    /// - Parameters:
+    ///   - start: Where the last sweep stopped.
+    ///   - rows: To be looked at, or more where many were added since.
     /// - Returns: Where to continue; empty at the end of the table.
-    func sweep(from start: [UInt8], now: Timestamp, most rows: Int64) throws(StoreError) -> [UInt8] {
+    func sweep(from start: [UInt8], now: Timestamp, least rows: Int64) throws(StoreError) -> [UInt8] {
+        let rows = max(rows, SQLiteWriter.pace * reserved)
+        reserved = 0
         var (last, seen, expired): ([UInt8], Int64, [[UInt8]]) = ([], 0, [])
         try selectSweep.each(.bytes(start), .number(rows)) { row throws(StoreError) in
             last = row.bytes(0)
