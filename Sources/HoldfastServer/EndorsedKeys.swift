@@ -8,8 +8,7 @@ internal import CommandLineArguments
 struct EndorsedKeys {
     private enum Standing: String { case endorsed = "endorsed", tainted = "tainted" }
 
-    /// Keys that are remembered; a server has two or three at a time. With another pair each hour it is full after 3.7
-    /// years.
+    /// Keys that are remembered. With another pair each hour it is full after 3.7 years.
     private static let most = 65_536
     private static let largest = most * (PublicKeyText.textSize + " endorsed\n".utf8.count)
 
@@ -27,6 +26,9 @@ struct EndorsedKeys {
             standings[key] = standing
         }
     }
+
+    /// Keys that can be remembered still.
+    var room: Int { EndorsedKeys.most - standings.count }
 
     func isTainted(_ key: PublicKeyText) -> Bool { standings[key] == .tainted }
 

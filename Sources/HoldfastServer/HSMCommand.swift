@@ -57,11 +57,8 @@ private func keepChain(_ arguments: Arguments) throws -> ServerExit {
     let service = HSMService(chain, sign: sign, admin: admin, log: FrontOptions.log(arguments))
     let operated = OperatedService(
         service, try FrontOptions.metricsAccess(arguments, settings),
-        failing: { service.isThere ? [] : ["key chain"] },
-        more: {
-            $0.gauge("holdfast_chain_generation", service.generation, "The generation of the key chain.")
-            $0.gauge("holdfast_chain_room", service.room, "How often the key chain can be rotated still.")
-        })
+        failing: { service.isSound ? [] : ["key chain"] },
+        more: { service.write(to: &$0) })
     let front = try HTTPServer(listener, operated, settings)
     FrontOptions.announce(front, settings, key: identity.description)
     while !Signals.stops(within: 3600) {}
@@ -96,25 +93,39 @@ final class HSMService: HTTPService {
     private let sign: SecretText
     private let admin: SecretText
     private let log: ServerLog
+    private let clock: any ServerClock
     private let rates = AddressRates(perSecond: 20, burst: 100)
     /// How often a wrong token is told.
     private let told = AddressRates(perSecond: 0.1, burst: 20)
 
-    init(_ chain: KeyChainFolder, sign: SecretText, admin: SecretText, log: ServerLog) {
+    init(
+        _ chain: KeyChainFolder, sign: SecretText, admin: SecretText, log: ServerLog,
+        clock: any ServerClock = SystemClock()
+    ) {
         self.chain = Mutex(chain)
+        self.clock = clock
         self.sign = sign
         self.admin = admin
         self.log = log
     }
 
-    /// Whether the files of the chain are there still.
-    var isThere: Bool { chain.withLock { $0.isThere } }
+    /// Whether the files of the chain are there still, and others can verify it.
+    var isSound: Bool { chain.withLock { $0.isThere && !$0.isAhead(of: clock.now) } }
 
     /// The number of the generation that signs.
     var generation: Int { chain.withLock { $0.events.count - 1 } }
 
     /// How often the chain can be rotated still.
     var room: Int { chain.withLock { $0.room } }
+
+    /// The families of its limits.
+    func write(to text: inout MetricsText) {
+        text.gauge("holdfast_chain_generation", generation, "The generation of the key chain.")
+        text.gauge("holdfast_chain_room", room, "How often the key chain can be rotated still.")
+        text.gauge(
+            "holdfast_endorsement_room", chain.withLock { $0.endorsementRoom },
+            "Keys of servers that the key chain can endorse still.")
+    }
 
     enum Route: Sendable { case health, chain, sign, rotate, taint }
 
@@ -167,7 +178,7 @@ final class HSMService: HTTPService {
             let key = payload["publicKey"].flatMap({ PublicKeyText(HSMService.text($0)) }),
             let expiration = payload["expiration"].flatMap({ Timestamp(HSMService.text($0)) })
         else { return HTTPReply(.plain(.invalidMessage)) }
-        let now = SystemClock().now
+        let now = clock.now
         guard expiration > now, expiration <= now.adding(seconds: HSMService.longest) else {
             return HTTPReply(.plain(.invalidMessage))
         }
@@ -219,7 +230,7 @@ final class HSMService: HTTPService {
             let made: (generation: Int, room: Int)? = try chain.withLock { chain in
                 guard confirmed.generation == chain.events.count - 1 else { return nil }
                 try chain.append(
-                    taintingAllBut: taintPrevious ? confirmed.kept ?? [] : nil, now: SystemClock().now)
+                    taintingAllBut: taintPrevious ? confirmed.kept ?? [] : nil, now: clock.now)
                 return (chain.events.count - 1, chain.room)
             }
             guard let made else { return HTTPReply(.plain(.invalidMessage)) }

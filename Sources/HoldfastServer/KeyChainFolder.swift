@@ -157,6 +157,18 @@ struct KeyChainFolder {
         return left / max(1, published.count / max(1, events.count))
     }
 
+    /// Keys of servers that it can endorse still.
+    var endorsementRoom: Int { endorsed.room }
+
+    /// Milliseconds that verifiers allow the clock of a keeper to be ahead, or one that runs ahead of this machine's.
+    private static let tolerance: Int64 = 60_000
+
+    /// Whether its newest event lies in the future, so that nobody can verify it: a clock was wrong.
+    func isAhead(of now: Timestamp) -> Bool {
+        guard let newest = events.last?.payload.createdAt else { return false }
+        return newest.milliseconds > now.milliseconds + KeyChainFolder.tolerance
+    }
+
     /// The next event: another key comes into use.
     /// - Parameter kept: Nil for a rotation. For a taint, by which what the key before has signed counts no longer, the
     ///   keys of servers that may be endorsed again.
@@ -166,6 +178,12 @@ struct KeyChainFolder {
             throw UsageError(
                 "\(folder): the key chain is full; begin another one with holdfast-server init-chain, and have programs "
                     + "trust it")
+        }
+        guard !isAhead(of: now) else {
+            throw UsageError(
+                "\(folder): the newest event of the key chain lies in the future, and nobody verifies it: set the clock, "
+                    + "or put the events from before it back into \(folder)/events (GET /hsm/keys of the key service)",
+                mayPass: true)
         }
         // First: an event without it would bring them back.
         if let kept { try endorsed.taint(except: kept) }

@@ -49,7 +49,7 @@ final class KeyCustody: Sendable {
     ///   - onNew: Called with the name of a file of keys that was made.
     init(
         _ file: KeyFile, of store: any ServerStore, _ lifetimes: Lifetimes, takesNewKeys: Bool,
-        _ log: ServerLog, onNew: (String) -> Void = { _ in }
+        _ log: ServerLog, clock: any ServerClock = SystemClock(), onNew: (String) -> Void = { _ in }
     ) throws {
         self.file = file
         self.store = store
@@ -57,7 +57,7 @@ final class KeyCustody: Sendable {
         // Before it is read: what changes meanwhile is read again.
         let before = file.version
         let mark = try store.keyMark()
-        keys = try KeyCustody.first(file, mark, store, lifetimes, takesNewKeys, log, onNew)
+        keys = try KeyCustody.first(file, mark, store, lifetimes, takesNewKeys, log, clock.now, onNew)
         version = Mutex(before)
         try claim(over: mark, takesNewKeys, file)
     }
@@ -65,7 +65,7 @@ final class KeyCustody: Sendable {
     /// The keys to begin with. New ones are made for a database that has never been served, or when that is wanted.
     private static func first(
         _ file: KeyFile, _ mark: KeyMark?, _ store: any ServerStore, _ lifetimes: Lifetimes, _ takesNewKeys: Bool,
-        _ log: ServerLog, _ onNew: (String) -> Void
+        _ log: ServerLog, _ now: Timestamp, _ onNew: (String) -> Void
     ) throws -> ServerKeys {
         let isUsed = try mark != nil || !store.accounts(after: nil, most: 1).isEmpty
         if isUsed && !takesNewKeys {
@@ -76,7 +76,7 @@ final class KeyCustody: Sendable {
         }
         let made = try file.loadOrCreate(
             responseLifetime: Serve.responseLifetime, accessLifetime: lifetimes.refresh * 1000,
-            usedFrom: SystemClock().now)
+            usedFrom: now)
         if made.isNew {
             log.write(.notice, "created", ["keys": .text(file.path)])
             onNew(file.path)

@@ -57,14 +57,16 @@ final class KeysService: HTTPService {
     private let hsm: PlainHTTP
     private let identity: DigestText
     private let log: ServerLog
+    private let clock: any ServerClock
     private let state = Mutex(State())
     private let rates = AddressRates(perSecond: 50, burst: 200)
     /// Of records that are brought: readers at the same address, as behind a proxy, do not keep a server from
     /// publishing.
     private let bringing = AddressRates(perSecond: 50, burst: 200)
 
-    init(_ hsm: PlainHTTP, _ identity: DigestText, _ log: ServerLog) {
+    init(_ hsm: PlainHTTP, _ identity: DigestText, _ log: ServerLog, clock: any ServerClock = SystemClock()) {
         self.hsm = hsm
+        self.clock = clock
         self.log = log
         self.identity = identity
     }
@@ -72,7 +74,7 @@ final class KeysService: HTTPService {
     /// Fetches the chain anew, and tells when that fails.
     func renew(_ conditions: Conditions) {
         do {
-            try refresh(now: SystemClock().now)
+            try refresh(now: clock.now)
             conditions.recover("hsm")
         } catch {
             let isFirst = state.withLock { state in
@@ -160,7 +162,7 @@ final class KeysService: HTTPService {
         guard let record = unsafe try? SignedEndorsement(record: body.span.bytes) else {
             return HTTPReply(.plain(.invalidMessage))
         }
-        let now = SystemClock().now
+        let now = clock.now
         let (name, purpose) = (record.payload.publicKey, record.payload.purpose)
         let isTaken = state.withLock { state in
             guard let chain = state.chain, (try? chain.check(record, of: name, for: purpose, now: now)) != nil,

@@ -1,5 +1,6 @@
 internal import BetterAuthHTTP
 internal import BetterAuthServer
+internal import BetterAuthVerification
 internal import CommandLineArguments
 internal import Cryptography
 internal import SystemCalls
@@ -20,6 +21,7 @@ enum OperatorAdvice {
                 ? "\(error); check that serve runs with this --admin-socket"
                 : "\(error); name a file with --admin-socket in a folder that this user may write to"
         case let error as PlainHTTP.Failure: "\(error)"
+        case let error as KeyChainError: "\(error); \(on(error))"
         case let error as AuditLog.Failure:
             "\(error); name a file with --audit-log that this user owns and nobody else may write"
         case let error as AuditReader.Failure: "\(error)"
@@ -34,6 +36,7 @@ enum OperatorAdvice {
         case .system: "name a file with --keys-file that this user may read and write"
         case .exposed: "give it the mode 0600, and replace its keys with holdfast-server rotate-keys"
         case .damaged: "put a copy of the keys back, or name another file with --keys-file"
+        case .newer: "update the program on this machine; an earlier one cannot use these keys"
         case .full:
             "rotate less often, or let sessions end earlier (--refresh-seconds); keys stay as long as they do"
         case .unreadable: "check the disk, and report this error if the disk is sound"
@@ -64,6 +67,13 @@ enum OperatorAdvice {
         case .lost, .foreign:
             "put the copy of the keys back; if there is none, serve --new-keys starts with others (Docs/operations.md)"
         case .older: "put the latest copy of the keys back; if there is none, serve --new-keys goes on with this one"
+        }
+    }
+
+    static func on(_ error: KeyChainError) -> String {
+        switch error {
+        case .broken(_, .time): "check the clocks of this machine and of the key chain's keeper"
+        default: "check that --trust names the chain of --hsm, and that its keeper is the right one"
         }
     }
 

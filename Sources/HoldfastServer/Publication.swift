@@ -65,14 +65,16 @@ final class Publication: Sendable {
 
     private let publisher: Mutex<KeyPublisher>
     private let conditions: Conditions
+    private let clock: any ServerClock
     let state = State()
     private let isPublished = Atomic(false)
 
     /// Whether it worked once.
     var isDone: Bool { isPublished.load(ordering: .acquiring) }
 
-    init(_ publisher: KeyPublisher, _ conditions: Conditions) {
+    init(_ publisher: KeyPublisher, _ conditions: Conditions, clock: any ServerClock = SystemClock()) {
         self.publisher = Mutex(publisher)
+        self.clock = clock
         self.conditions = conditions
     }
 
@@ -88,11 +90,11 @@ final class Publication: Sendable {
     private func publishNamed(_ keys: ServerKeys) {
         var failure: (any Error)?
         let published = publisher.withLock { publisher in
-            do { try publisher.publish(keys, now: SystemClock().now) } catch { failure = error }
+            do { try publisher.publish(keys, now: clock.now) } catch { failure = error }
             return publisher.published
         }
         // Of a key that ended unnoticed nobody knows any more; without any other it signs nevertheless.
-        let now = SystemClock().now
+        let now = clock.now
         keys.limit(to: Set(published.filter { $0.value > now }.keys))
         let reason = failure.map { OperatorAdvice.line(for: $0) }
         state.set(reason, published)

@@ -11,7 +11,8 @@ import Testing
 @Suite struct OperatorAdviceTests {
     private static let all: [any Error] =
         [
-            KeyFile.Failure.missing("keys"), .system("keys", 13), .exposed("keys"), .damaged("keys"), .full("keys"),
+            KeyFile.Failure.missing("keys"), .system("keys", 13), .exposed("keys"), .damaged("keys"), .newer("keys"),
+            .full("keys"),
             .unreadable("keys"), .sealed("keys"),
             .plain("keys"),
             .seal("keys", "no TPM"), .cryptography(.invalidSize),

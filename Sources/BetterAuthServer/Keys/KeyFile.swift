@@ -26,6 +26,8 @@ package struct KeyFile: Sendable {
         /// Others may read it.
         case exposed(String)
         case damaged(String)
+        /// A later version of the program wrote it.
+        case newer(String)
         /// It has no room for another key; it is as it was.
         case full(String)
         /// What was to take its place could not be read again; it is as it was.
@@ -46,6 +48,7 @@ package struct KeyFile: Sendable {
             case .system(let path, let number): "\(path): \(SystemError(number))"
             case .exposed(let path): "\(path) can be read by other users"
             case .damaged(let path): "\(path) is no file of server keys"
+            case .newer(let path): "\(path) was written by a later version of the program"
             case .full(let path): "\(path) has as many keys as it can have; it was not changed"
             case .unreadable(let path): "what was to be written to \(path) cannot be read again; it was not changed"
             case .busy(let path): "another process is changing \(path), and does not end"
@@ -72,7 +75,7 @@ package struct KeyFile: Sendable {
         return try named { () throws in
             let whole = try read(file, Int(status.st_size))
             // What has no keys has none that others may have read.
-            guard KeyFile.isOne(whole) else { throw Failure.damaged(name) }
+            guard KeyFile.isOne(whole) else { throw KeyFile.isLater(whole) ? Failure.newer(name) : .damaged(name) }
             guard status.st_mode & 0o077 == 0 else { throw Failure.exposed(name) }
             if let contents = try opened(whole) { return try parse(contents, responseLifetime, accessLifetime) }
             return try parse(whole, responseLifetime, accessLifetime)
@@ -127,6 +130,12 @@ package struct KeyFile: Sendable {
             unsafe bytes.withUnsafeBytes { unsafe Array($0.prefix(max(mark.count, KeySealing.mark.count))) }
         }
         return start.starts(with: mark) || KeySealing.isSealed(start)
+    }
+
+    /// Whether it begins as one of the two forms does, but for the number of its version.
+    private static func isLater(_ contents: borrowing SecretBytes) -> Bool {
+        let start = contents.withBytes { bytes in unsafe bytes.withUnsafeBytes { unsafe Array($0.prefix(mark.count)) } }
+        return [mark, KeySealing.mark].contains { start.starts(with: $0.dropLast(2)) }
     }
 
     /// Nil where there is none.

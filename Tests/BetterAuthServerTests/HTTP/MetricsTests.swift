@@ -80,7 +80,7 @@ import Testing
                 ["serve", "--listen", "127.0.0.1:0", "--audit-log", fixture.folder + "/audit.log"] + options
                     + scene.publishing(hsm, keys), folder: fixture.folder)
             try server.waitUntilReady(says: "ready\n")
-            return try [server, hsm].map { try HTTPClient($0.address).get("/metrics").text }.joined()
+            return try [server, hsm, keys].map { try HTTPClient($0.address).get("/metrics").text }.joined()
         }
         let database = try pair.postgres.makeDatabase()
         let url = pair.postgres.url(of: database)
