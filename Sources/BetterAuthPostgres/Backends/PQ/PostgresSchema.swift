@@ -5,7 +5,8 @@ internal import SystemCalls
 /// them; a server only reads, inserts, updates and deletes rows.
 enum PostgresSchema {
     /// Each brings a database one version further. A statement of its own for each change: engines that distribute
-    /// tables have no transactions around those.
+    /// tables have no transactions around those. A server of the version before may write for a few seconds more: each
+    /// version reads what that one writes, and what it could not read has a form that it does not know.
     private static let migrations = [
         [
             """
