@@ -1,0 +1,113 @@
+import BetterAuthMessages
+import BetterAuthServer
+import Foundation
+import RealParts
+import TestSupport
+import Testing
+
+/// The built program under another clock: libfaketime of Debian, which changes the wall clock alone.
+enum OtherClock {
+    private static let library = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"]
+        .map { "\($0)/faketime/libfaketimeMT.so.1" }.first { FileManager.default.fileExists(atPath: $0) }
+
+    /// A sanitizer has to be loaded first itself.
+    static var isThere: Bool { (library != nil || TestRun.isBootstrapped) && !TestRun.isSanitized }
+
+    /// The library changes the environment before the program begins, which its runtime finds its arguments by: a shell
+    /// takes that upon itself.
+    static let words = ["sh", "-c", "exec \"$0\" \"$@\""]
+
+    static func environment(_ seconds: Int64) throws -> [String: String] {
+        let library = try #require(library, "libfaketime is not installed: scripts/bootstrap --test")
+        return [
+            "LD_PRELOAD": library, "FAKETIME": "\(seconds < 0 ? "" : "+")\(seconds)s", "DONT_FAKE_MONOTONIC": "1",
+            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
+        ]
+    }
+}
+
+@Suite(.enabled(if: OtherClock.isThere, "libfaketime is not installed, or a sanitizer runs")) struct WrongClockTests {
+    private static let day: Int64 = 86_400
+    private let fixture: StoreFixture
+    private var folder: String { fixture.folder }
+
+    init() throws { fixture = try StoreFixture(.memory) }
+
+    private func start(_ arguments: [String], at seconds: Int64) throws -> ServerProcess {
+        try ServerProcess(
+            arguments, folder: folder, environment: OtherClock.environment(seconds), before: OtherClock.words)
+    }
+
+    private func serve(_ more: [String], at seconds: Int64) throws -> ServerProcess {
+        try start(
+            [
+                "serve", "--listen", "127.0.0.1:0", "--database", fixture.path, "--rotate-keys-seconds", "\(Self.day)",
+                "--audit-log", folder + "/audit.log",
+            ] + more, at: seconds)
+    }
+
+    private func generation(_ server: ServerProcess) throws -> Int? {
+        try HTTPClient(server.address).get("/metrics").text.split(separator: "\n")
+            .first { $0.hasPrefix("holdfast_key_info{") }.flatMap { Int($0.split(separator: "\"")[1]) }
+    }
+
+    @Test func `a deployment that is started again through a year, by wrong clocks too, keeps its accounts`() throws {
+        let scene = try KeyChainScene(folder)
+        var device: TestDevice?
+        var last: TestSession?
+        for (index, days) in ([0, 2, 30, 90, 180, 365] as [Int64]).enumerated() {
+            let moment = days * Self.day
+            let hsm = try start(["hsm", "--listen", "127.0.0.1:0"] + scene.options, at: moment)
+            let keys = try start(
+                ["keys", "--listen", "127.0.0.1:0", "--hsm", "http://\(hsm.address)", "--trust", hsm.key], at: moment)
+            let server = try serve(scene.publishing(hsm, keys), at: moment)
+            try server.waitUntilReady(says: "ready\n")
+            // One rotation is due at each start, and none more.
+            #expect(try generation(server) == index, "day \(days)")
+            let client = try HTTPClient(server.address)
+            let own = try device ?? TestDevice.registered(over: client)
+            if let last { #expect(try client.post("/session/refresh", last.refreshing().0.bytes).status != 200) }
+            let session = try TestSession.opened(own, over: client)
+            #expect(try client.post("/session/refresh", session.refreshing().0.bytes).status == 200)
+            last = try TestSession.opened(own, over: client)
+            device = own
+            #expect(try scene.order("/rotate", generation: index, of: hsm).status == 200)
+            for process in [server, keys, hsm] { process.process.end(SIGTERM) }
+        }
+        let own = try #require(device)
+        // The chain has events of a year that is to come: its keeper is not ready, and a key service says why.
+        let hsm = try start(["hsm", "--listen", "127.0.0.1:0"] + scene.options, at: 0)
+        #expect(try HTTPClient(hsm.address).get("/ready").text.contains("key chain"))
+        #expect(try scene.order("/rotate", generation: 6, of: hsm).status == 500)
+        #expect(hsm.log.contains("lies in the future"), "\(hsm.log)")
+        let keys = try runServerCommand(
+            ["keys", "--listen", "127.0.0.1:0", "--hsm", "http://\(hsm.address)", "--trust", hsm.key], folder)
+        #expect(keys.status == 1 && keys.output.contains("check the clocks"), "\(keys.output)")
+        hsm.process.end(SIGTERM)
+        // A year back, after 2100, and as it is: keys of another time neither stop the server nor end sessions early.
+        for days in [-365, 27_000, 0] as [Int64] {
+            let server = try serve([], at: days * Self.day)
+            #expect(try HTTPClient(server.address).get("/ready").text == "ready\n", "day \(days)")
+            let client = try HTTPClient(server.address)
+            let session = try TestSession.opened(own, over: client)
+            #expect(try client.post("/session/refresh", session.refreshing().0.bytes).status == 200, "day \(days)")
+            server.process.end(SIGTERM)
+        }
+        let verified = try runServerCommand(
+            ["audit", "verify", folder + "/audit.log", "--database", fixture.path], folder)
+        #expect(verified.status == 0, "\(verified.output)")
+        let checked = try runServerCommand(["check", "--database", fixture.path], folder)
+        #expect(checked.status == 0 && checked.output.hasPrefix("1 accounts"), "\(checked.output)")
+    }
+
+    @Test func `a certificate that expired between two starts is told`() throws {
+        let (certificate, key) = (folder + "/certificate", folder + "/key")
+        try makeCertificate(certificate, key)
+        let tls = ["--tls-certificate", certificate, "--tls-key", key]
+        for (days, part) in [(1, "200 ready"), (3, "certificate")] as [(Int64, String)] {
+            let server = try serve(tls, at: days * Self.day)
+            #expect(try server.readiness().contains(part), "day \(days)")
+            server.process.end(SIGTERM)
+        }
+    }
+}
