@@ -39,8 +39,10 @@ enum EarlierServer {
     }
 
     private func start(_ version: Version, _ arguments: [String]) throws -> ServerProcess {
-        try ServerProcess(
-            arguments + (version == .own ? ServerProcess.unlimited : EarlierServer.unlimited), folder: folder,
+        let isServing = arguments.first == "serve"
+        let unlimited = version == .own ? ServerProcess.unlimited : EarlierServer.unlimited
+        return try ServerProcess(
+            arguments + (isServing ? unlimited : []), folder: folder,
             before: version == .own ? [] : EarlierServer.words)
     }
 
@@ -147,6 +149,26 @@ enum EarlierServer {
         #expect(try tables(.own, url) == PostgresSchema.version)
         let after = try start(.own, serving)
         try live([after.address])
+    }
+
+    @Test func `a key chain is kept and published by one version after the other`() throws {
+        let scene = try KeyChainScene(folder)
+        for (index, version) in [Version.earlier, .own, .earlier, .own].enumerated() {
+            let other = version == .own ? Version.earlier : .own
+            let hsm = try start(version, ["hsm", "--listen", "127.0.0.1:0"] + scene.options)
+            let keys = try start(
+                other, ["keys", "--listen", "127.0.0.1:0", "--hsm", "http://\(hsm.address)", "--trust", hsm.key])
+            for publisher in Version.allCases {
+                let database = folder + "/\(publisher).db"
+                let server = try start(
+                    publisher,
+                    ["serve", "--listen", "127.0.0.1:0", "--database", database] + scene.publishing(hsm, keys))
+                try server.waitUntilReady(says: "ready\n")
+                server.process.end(SIGTERM)
+            }
+            #expect(try scene.order("/rotate", generation: index, of: hsm).status == 200)
+            for process in [keys, hsm] { process.process.end(SIGTERM) }
+        }
     }
 
     @Test func `this version serves the files of an earlier one, which serves them again or refuses them whole`() throws
