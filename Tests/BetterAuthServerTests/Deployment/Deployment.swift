@@ -8,7 +8,7 @@ final class Deployment {
     let folder: ScratchFolder
     let pair: (postgres: PostgresServer, redis: RedisServer)
     let addresses: [Part: String]
-    private let database: String
+    let database: String
     private var processes: [Part: ServerProcess] = [:]
     private var proxy: ReverseProxy?
     private var alerting: Prometheus?
@@ -30,8 +30,9 @@ final class Deployment {
     init() throws {
         folder = try ScratchFolder("whole")
         pair = (try PostgresServer(), try RedisServer())
-        addresses = try Dictionary(
-            uniqueKeysWithValues: Part.allCases.map { ($0, "127.0.0.1:\(try ReverseProxy.lastingPort())") })
+        var ports: Set<UInt16> = []
+        while ports.count < Part.allCases.count { ports.insert(try ReverseProxy.lastingPort()) }
+        addresses = Dictionary(uniqueKeysWithValues: zip(Part.allCases, ports.map { "127.0.0.1:\($0)" }))
         database = try pair.postgres.makeDatabase()
         try pair.postgres.run("CREATE ROLE operated LOGIN", in: database)
         shell = DocumentShell(folder["chain"])
@@ -219,6 +220,12 @@ final class Deployment {
         let query = "count%20by(alertname)(count_over_time(ALERTS%7Balertstate=%22firing%22%7D%5B1h%5D))"
         let reply = try asked("/api/v1/query?query=\(query)")
         return Set(reply.matches(of: /"alertname":"([A-Za-z]+)"/).map { String($0.output.1) })
+    }
+
+    /// How many servers Prometheus reaches.
+    func reachedServers() throws -> Int {
+        let reply = try asked("/api/v1/query?query=sum(up)")
+        return reply.firstMatch(of: /,"([0-9]+)"\]/).flatMap { Int($0.output.1) } ?? 0
     }
 
     /// What each server says that is not ready; empty when all are.

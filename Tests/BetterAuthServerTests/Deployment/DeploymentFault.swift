@@ -6,6 +6,7 @@ import TestSupport
 enum DeploymentFault: String, CaseIterable {
     case firstServer = "serve-1-killed"
     case secondServer = "serve-2-killed"
+    case hangingServer = "serve-1-hangs"
     case keeper = "hsm-killed"
     case keyService = "keys-killed"
     case application = "app-killed"
@@ -28,7 +29,7 @@ enum DeploymentFault: String, CaseIterable {
             [.first, .second].map { (name, "instance", deployment.addresses[$0]!) }
         }
         switch self {
-        case .firstServer: return [down(.first)]
+        case .firstServer, .hangingServer: return [down(.first)]
         case .secondServer: return [down(.second)]
         case .keeper: return [down(.hsm), ("HoldfastNotReady", "instance", deployment.addresses[.keys]!)]
         case .keyService: return [down(.keys)] + both("HoldfastNotPublishing")
@@ -67,6 +68,7 @@ enum DeploymentFault: String, CaseIterable {
         if let part { return try deployment.process(part).process.end(SIGKILL) }
         let files = FileManager.default
         switch self {
+        case .hangingServer: try deployment.process(.first).process.signal(SIGSTOP)
         case .postgresStopped: deployment.pair.postgres.stop()
         case .postgresKilled: deployment.pair.postgres.stop(SIGKILL)
         case .redisStopped: deployment.pair.redis.stop()
@@ -95,6 +97,7 @@ enum DeploymentFault: String, CaseIterable {
     func end(in deployment: Deployment) throws {
         if let part { return try deployment.start(part) }
         switch self {
+        case .hangingServer: try deployment.process(.first).process.signal(SIGCONT)
         case .postgresStopped, .postgresKilled:
             // After a crash its children go a moment later, and a new server waits for that.
             guard Patience.wait(until: { (try? deployment.pair.postgres.start()) != nil }) else {

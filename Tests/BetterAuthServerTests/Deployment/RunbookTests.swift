@@ -55,8 +55,8 @@ import Testing
                 count += 1
             }
             for word in words where word.hasPrefix("--") {
-                let option = String(word.prefix { $0 != "=" })
-                #expect(known.contains(option), "\(document): \(match.output.1)")
+                let isKnown = known.contains(String(word.prefix { $0 != "=" }))
+                #expect(isKnown, "\(match.output.1)")
                 count += 1
             }
         }
