@@ -30,7 +30,7 @@ import Testing
         for _ in 0..<upgrades {
             try load.across {
                 server.process.signal(SIGTERM)
-                #expect(server.process.wait() == 0)
+                #expect(server.process.wait() == 0, "\(server.log)")
                 server = try start()
             }
             load.waitForMore(20)
@@ -41,8 +41,9 @@ import Testing
     }
 
     /// Two processes over PostgreSQL and Redis share the port while one takes over from the other. The kernel resets
-    /// what waits at a socket that is closed; Caddy does not send a request with a body again, and is left out.
-    @Test(arguments: TestRun.kinds(installed, of: "successors"))
+    /// what waits at a socket that is closed. Caddy 2.6 answers 502 then, also when it keeps bodies and may send a POST
+    /// again (`buffer_requests`, `lb_retry_match`), and is left out.
+    @Test(arguments: TestRun.kinds(installed.filter { $0 != .caddy }, of: "successors"))
     func `no request is lost behind a proxy when a second server takes over the port`(
         _ kind: ReverseProxy.Kind
     ) throws {
@@ -64,7 +65,7 @@ import Testing
             try load.across {
                 let next = try start(address)
                 server.process.signal(SIGTERM)
-                #expect(server.process.wait() == 0)
+                #expect(server.process.wait() == 0, "\(server.log)")
                 server = next
             }
             load.waitForMore(20)

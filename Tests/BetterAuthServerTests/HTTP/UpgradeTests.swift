@@ -29,7 +29,7 @@ import Testing
         for _ in 0..<TestRun.count(test: 3, check: 10, soak: 100) {
             try load.across {
                 server.process.signal(SIGTERM)
-                #expect(server.process.wait() == 0)
+                #expect(server.process.wait() == 0, "\(server.log)")
                 server = try start()
             }
             load.waitForMore(20)
