@@ -129,7 +129,7 @@ final class Deployment {
     private func mountDisk(_ path: String) throws {
         let holder = try Spawned([
             "unshare", "-m", "sh", "-c",
-            "mount -t tmpfs -o size=32m,mode=0700 tmpfs \(path) && : >\(path)/mounted && exec sleep infinity",
+            "mount -t tmpfs -o size=32m,mode=0700 tmpfs \(path) && : >\(path)/mounted && exec sleep 7200",
         ])
         disk = holder
         let mark = auditFolder(2) + "/mounted"

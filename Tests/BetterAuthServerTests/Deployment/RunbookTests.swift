@@ -38,24 +38,24 @@ import Testing
         }
     }
 
-    /// What the documents call elsewhere in their text is there: commands, and options.
+    /// What the documents call elsewhere in their text is there: commands, with options that are theirs.
     @Test(arguments: ["server.md", "operations.md"])
     func `every command and every option in the text exists`(_ document: String) throws {
-        let known = Set(ServerTable.program.options.map(\.spelled))
+        let program = ServerTable.program
         let text = try DocumentBlock.text(of: document).replacing(/```\n[^`]+```/, with: "")
         var count = 0
         for match in text.matches(of: /`([^`]+)`/) {
             let words = match.output.1.split(whereSeparator: \.isWhitespace).map(String.init)
-            if words[0] == "holdfast-server", words.count > 1 {
-                let isKnown = (1..<words.count).contains {
-                    let name = Array(words[1...$0])
-                    return ServerTable.program.command(name) != nil || !ServerTable.program.group(name).isEmpty
-                }
+            let isNamed = words[0] == "holdfast-server"
+            let own = Array(isNamed ? words[1...] : words[...])
+            let command = [2, 1].lazy.compactMap { program.command(Array(own.prefix($0))) }.first
+            if isNamed {
+                let isKnown = command != nil || !program.group(Array(own.prefix(1))).isEmpty
                 #expect(isKnown, "\(match.output.1)")
-                count += 1
             }
-            for word in words where word.hasPrefix("--") {
-                let isKnown = known.contains(String(word.prefix { $0 != "=" }))
+            let options = (command?.syntax.options ?? program.options).map(\.spelled)
+            for word in own where word.hasPrefix("--") {
+                let isKnown = options.contains(String(word.prefix { $0 != "=" }))
                 #expect(isKnown, "\(match.output.1)")
                 count += 1
             }
