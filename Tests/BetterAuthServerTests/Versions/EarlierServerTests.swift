@@ -123,7 +123,7 @@ enum EarlierServer {
         // Upgraded and taken back, again and again.
         var server = try start(.earlier, serving("127.0.0.1:0") + ["--share-port"])
         let proxy = try ReverseProxy(.nginx, upstream: server.address)
-        let load = UpgradeLoad(proxy.address, clients: 4, UpgradeLoad.create)
+        let load = UpgradeLoad(proxy.address, clients: 4)
         load.waitForMore(20)
         for version in [Version.own, .earlier, .own, .earlier, .own] {
             let next = try start(version, serving(server.address) + ["--share-port"])
