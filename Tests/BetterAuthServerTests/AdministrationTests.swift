@@ -193,8 +193,8 @@ import Testing
         let key = try AuditKey.generate()
         let trail = try AuditLog(audit, key, .refuse) { _ in }
         let server = try AdminServer(
-            socket, AccountAdministration(AwayStore(), Lifetimes()), ServerLog(.notice, descriptor: descriptor),
-            audit: AuditTrail(trail, hasAddresses: false))
+            socket, takesOver: false, AccountAdministration(AwayStore(), Lifetimes()),
+            ServerLog(.notice, descriptor: descriptor), audit: AuditTrail(trail, hasAddresses: false))
         let identity = IdentityID(try freshDigest()).description
         for word in ["lock", "show"] {
             let asked = try runServerCommand(
