@@ -5,6 +5,10 @@ package struct Arguments: Sendable {
     package private(set) var places: [String] = []
     /// Options that were not given, and came from an ``OptionSource``.
     private var completions: Set<String> = []
+    /// Where the values stand of those that came from a source.
+    private var origins: [String: [String]] = [:]
+    /// Mistakes in the sources.
+    package internal(set) var mistakes: [Mistake] = []
     /// What holds for options that are not there. They do not count as given: ``contains(_:)`` is false for them.
     private var fallbacks: [Option: String] = [:]
 
@@ -12,9 +16,17 @@ package struct Arguments: Sendable {
 
     mutating func append(_ option: Option, _ value: String) { values[option.name, default: []].append(value) }
 
-    mutating func complete(_ option: Option, _ value: String) {
+    mutating func complete(_ option: Option, _ value: String, at place: String) {
         append(option, value)
         completions.insert(option.name)
+        origins[option.name, default: []].append(place)
+    }
+
+    /// Where a value of an option stands.
+    /// - Parameter index: The number of the value, for an option that may be repeated.
+    package func place(of option: Option, _ index: Int = 0) -> String {
+        let known = origins[option.name] ?? []
+        return known.indices.contains(index) ? known[index] : option.spelled
     }
 
     /// As they were given, without what was added from elsewhere.
@@ -22,6 +34,8 @@ package struct Arguments: Sendable {
         var given = self
         given.values = values.filter { !completions.contains($0.key) }
         given.completions = []
+        given.origins = [:]
+        given.mistakes = []
         return given
     }
 

@@ -28,16 +28,23 @@ struct AppCommand {
     func run() throws -> ServerExit {
         Signals.hold()
         let log = FrontOptions.log(arguments)
-        let settings = try FrontOptions.settings(arguments)
-        let listener = try HTTPListener(arguments.required(ServerOptions.listen))
+        var judgement = Judgement(arguments)
+        let settings = judgement.front()
+        let access = judgement.metricsAccess(settings)
         let conditions = Conditions(log)
         var checks: [Readiness.Check] = []
-        let (nonces, revocations) = try shared(&checks)
+        let shares = judgement.value(ServerOptions.redis.option) { try shared(&checks) }
+        let trusted = keySource(&judgement, &checks)
+        let keyFile = arguments[ServerOptions.responseKeysFile].map { KeyFile($0) }
+        if let keyFile { judgement.keys(keyFile, ServerOptions.responseKeysFile.option, isWritten: false) }
+        try judgement.conclude()
+        guard let (nonces, revocations) = shares, let source = trusted else { throw Mistakes(judgement.mistakes) }
+        let listener = try HTTPListener(arguments.required(ServerOptions.listen))
         let verifier = AccessVerifier(
-            keys: try keySource(&checks), nonces: nonces, revocations: revocations)
+            keys: source, nonces: nonces, revocations: revocations)
         let keys =
-            if let path = arguments[ServerOptions.responseKeysFile] {
-                try KeyFile(path).loadOrCreate(
+            if let keyFile {
+                try keyFile.loadOrCreate(
                     responseLifetime: Serve.responseLifetime, accessLifetime: 0, usedFrom: SystemClock().now
                 ).keys
             } else {
@@ -48,7 +55,6 @@ struct AppCommand {
             report: { conditions.fail("access", "\($0)") }, key: { keys.responseKey(now: $0) })
         let rate = arguments[ServerOptions.addressRate] ?? AuthService.Rates.standard
         let service = AppService(example, keys, rate: rate, log: log)
-        let access = try FrontOptions.metricsAccess(arguments, settings)
         let readiness = Readiness(checks, conditions: conditions)
         defer { readiness.close() }
         let operated = OperatedService(service, access, readiness: readiness)
@@ -79,20 +85,28 @@ struct AppCommand {
         return (shared, shared)
     }
 
-    private func keySource(_ checks: inout [Readiness.Check]) throws -> any ServerKeySource {
-        let pinned = arguments[ServerOptions.accessKey]
-        guard pinned.isEmpty else {
-            return PinnedServerKeys(
-                access: try pinned.map { text in
-                    guard let key = PublicKeyText(text) else {
-                        throw UsageError("--access-key \(text): this is not a public key")
-                    }
-                    return try VerificationKey(key)
-                })
+    /// Nil for a mistake.
+    private func keySource(
+        _ judgement: inout Judgement, _ checks: inout [Readiness.Check]
+    ) -> (any ServerKeySource)? {
+        let option = ServerOptions.accessKey.option
+        let pinned = arguments[ServerOptions.accessKey].enumerated().compactMap { index, text in
+            judgement.value(option, at: index) {
+                guard let name = PublicKeyText(text), let key = try? VerificationKey(name) else {
+                    throw UsageError("\(text) is not a public key")
+                }
+                return key
+            }
         }
-        let url = try arguments.required(ServerOptions.keys)
-        let identity = try FrontOptions.chainIdentity(arguments)
-        guard let service = HTTPKeyService(url) else { throw UsageError("--keys must be http://HOST:PORT") }
+        guard arguments[ServerOptions.accessKey].isEmpty else { return PinnedServerKeys(access: pinned) }
+        let found = judgement.value(ServerOptions.keys.option) {
+            guard let service = HTTPKeyService(try arguments.required(ServerOptions.keys)) else {
+                throw UsageError("--keys must be http://HOST:PORT")
+            }
+            return service
+        }
+        let trusted = judgement.value(ServerOptions.trust.option) { try FrontOptions.chainIdentity(arguments) }
+        guard let service = found, let identity = trusted else { return nil }
         checks.append(
             Readiness.Check("key service") {
                 do {

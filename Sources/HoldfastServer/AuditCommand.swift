@@ -59,7 +59,8 @@ enum Audit {
         if let path = arguments[ServerOptions.keysFile] {
             file = KeyFile(path, try KeyPlace.protection(arguments))
         } else {
-            file = try ServedData.keyFile(arguments, Maintenance.database(arguments))
+            file = try ServedData.keyFile(
+                arguments, Maintenance.database(arguments), KeyPlace.protection(arguments))
         }
         let keys = try file.load(responseLifetime: Serve.responseLifetime, accessLifetime: 0).auditKeys
         guard !keys.isEmpty else { throw UsageError("\(file.path) has no key of an audit log") }

@@ -1,3 +1,6 @@
+internal import BetterAuthHTTP
+internal import BetterAuthMessages
+internal import BetterAuthServer
 internal import CommandLineArguments
 
 /// Options of `serve` that stand in a file or in the environment: the command line comes first, then the environment,
@@ -7,8 +10,8 @@ enum Configuration {
     /// What is decided at the moment, and not once for all.
     private static let forbidden = [ServerOptions.config.option, ServerOptions.newKeys.option]
 
-    /// The arguments with what the environment and the file add.
-    /// - Throws: ``UsageError`` that names the line or the variable.
+    /// The arguments with what the environment and the file add, and the mistakes in these.
+    /// - Throws: ``UsageError`` for a file that cannot be read.
     static func completed(_ arguments: Arguments, of syntax: CommandSyntax) throws(UsageError) -> Arguments {
         guard syntax.isCompletedLater else { return arguments }
         return try completed(arguments, of: syntax, file: arguments[ServerOptions.config])
@@ -20,16 +23,14 @@ enum Configuration {
     ) throws(UsageError) -> Arguments {
         let serve = ServerCommand.serve.syntax
         var sources = [
-            try OptionSource(
-                environment: CommandWords.environment(prefix: prefix), prefix: prefix, for: serve, without: forbidden)
+            OptionSource(
+                environment: try CommandWords.environment(prefix: prefix), prefix: prefix, for: serve,
+                without: forbidden)
         ]
         if let file {
-            sources.append(
-                try OptionSource(file: TextFile.read(file), named: file, for: serve, without: forbidden))
+            sources.append(OptionSource(file: try TextFile.read(file), named: file, for: serve, without: forbidden))
         }
-        let whole = arguments.completed(by: sources, for: syntax)
-        try ServerTable.program.requireAll(whole, of: syntax)
-        return whole
+        return arguments.completed(by: sources, for: syntax, file: file)
     }
 }
 
@@ -38,8 +39,9 @@ extension ServerCommand {
         CommandSyntax(
             ["check-config"], summary: "check a configuration file, and the files that it names",
             details: [
-                "Reads the file as serve --config does, and what it names: certificate, keys, tokens. It makes nothing "
-                    + "and asks no database. It prints the options that serve would use.",
+                "Judges the file as serve does before it makes anything, with the files and folders that it names, and "
+                    + "prints all mistakes: FILE:LINE: NAME: what is wrong. It makes nothing and asks no other "
+                    + "machine. Without a mistake it prints the options that serve would use.",
                 "A line is name = value, with an option of serve without its hyphens; a switch is yes or no; # begins a "
                     + "comment. The environment comes before the file ($\(Configuration.prefix)LISTEN for listen), and "
                     + "the command line before both.",
@@ -49,7 +51,13 @@ extension ServerCommand {
     ) { arguments in
         let serve = ServerCommand.serve.syntax
         let whole = try Configuration.completed(arguments, of: serve, file: arguments[place: 0])
-        try ServeSettings(whole).check()
+        let settings = try ServeSettings(whole)
+        if let dates = settings.front.certificate.flatMap({ CertificateDates(pem: $0) }),
+            dates.notAfter <= SystemClock().now
+        {
+            let place = whole.place(of: ServerOptions.certificate.option)
+            ServerOutput.complain("\(place): warning: it expired at \(dates.notAfter); renew it\n")
+        }
         for option in serve.options {
             for value in whole.values(of: option) {
                 ServerOutput.say("\(option.name) = \(option.kind == nil ? "yes" : value)\n")

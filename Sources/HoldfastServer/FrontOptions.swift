@@ -4,7 +4,8 @@ internal import CommandLineArguments
 
 /// What every listening command has.
 enum FrontOptions {
-    static func settings(_ arguments: Arguments) throws(UsageError) -> HTTPSettings {
+    /// What is no value that could be wrong; the rest is judged (``Judgement/front()``).
+    static func settings(_ arguments: Arguments) -> HTTPSettings {
         var settings = HTTPSettings()
         let log = log(arguments)
         settings.onUntrustedProxy = { peer in
@@ -25,32 +26,7 @@ enum FrontOptions {
                 ])
         }
         settings.connections = arguments[ServerOptions.connections]
-        settings.trustedProxies = try addressBlocks(arguments, ServerOptions.trustedProxy)
-        switch (arguments[ServerOptions.certificate], arguments[ServerOptions.certificateKey]) {
-        case (nil, nil): break
-        case (let certificate?, let key?):
-            settings.certificate = try TextFile.read(certificate)
-            settings.key = try TextFile.read(key) { _ in true }
-        default: throw UsageError("--tls-certificate and --tls-key require each other")
-        }
         return settings
-    }
-
-    static func addressBlocks(_ arguments: Arguments, _ option: ListOption) throws(UsageError) -> [AddressBlock] {
-        var blocks: [AddressBlock] = []
-        for text in arguments[option] {
-            guard let block = AddressBlock(text) else {
-                throw UsageError(
-                    "\(option.option.spelled) \(text): this is not a block of addresses, such as 10.0.0.0/8")
-            }
-            blocks.append(block)
-        }
-        return blocks
-    }
-
-    static func metricsAccess(_ arguments: Arguments, _ settings: HTTPSettings) throws(UsageError) -> MetricsAccess {
-        MetricsAccess(
-            try addressBlocks(arguments, ServerOptions.metricsFrom), settings, version: ServerEntry.version)
     }
 
     static func log(_ arguments: Arguments) -> ServerLog { ServerLog(logLevel(arguments)) }

@@ -43,22 +43,27 @@ private func beginChain(_ arguments: Arguments) throws -> ServerExit {
 
 private func keepChain(_ arguments: Arguments) throws -> ServerExit {
     Signals.hold()
-    let sign = try HSMService.token(arguments, ServerOptions.signToken)
-    let admin = try HSMService.token(arguments, ServerOptions.adminToken)
-    guard !sign.isEqual(to: admin) else {
-        throw UsageError("--sign-token-file and --admin-token-file contain the same token; make two")
+    var judgement = Judgement(arguments)
+    let settings = judgement.front()
+    let access = judgement.metricsAccess(settings)
+    let tokens = [ServerOptions.signToken, ServerOptions.adminToken].map { option in
+        judgement.value(option.option) { try HSMService.token(arguments, option) }
     }
-    let settings = try FrontOptions.settings(arguments)
+    if let sign = tokens[0], let admin = tokens[1], sign.isEqual(to: admin) {
+        judgement.add(ServerOptions.adminToken.option, "it contains the same token as --sign-token-file; make two")
+    }
+    let kept = judgement.value(ServerOptions.keysIn.option) { try KeyPlace.protection(arguments) }
+    try judgement.conclude()
+    guard let sign = tokens[0], let admin = tokens[1], let protection = kept else {
+        throw Mistakes(judgement.mistakes)
+    }
     let folder = try arguments.required(ServerOptions.folder)
-    let protection = try KeyPlace.protection(arguments)
     let listener = try HTTPListener(arguments.required(ServerOptions.listen))
     let chain = try KeyChainFolder.held(folder, protection)
     let identity = chain.identity
     let service = HSMService(chain, sign: sign, admin: admin, log: FrontOptions.log(arguments))
     let operated = OperatedService(
-        service, try FrontOptions.metricsAccess(arguments, settings),
-        failing: { service.isSound ? [] : ["key chain"] },
-        more: { service.write(to: &$0) })
+        service, access, failing: { service.isSound ? [] : ["key chain"] }, more: { service.write(to: &$0) })
     let front = try HTTPServer(listener, operated, settings)
     FrontOptions.announce(front, settings, key: identity.description)
     while !Signals.stops(within: 3600) {}

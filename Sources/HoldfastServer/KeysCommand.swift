@@ -20,9 +20,13 @@ extension ServerCommand {
 
 private func publishKeys(_ arguments: Arguments) throws -> ServerExit {
     Signals.hold()
-    let hsm = try FrontOptions.service(arguments, ServerOptions.hsm)
-    let identity = try FrontOptions.chainIdentity(arguments)
-    let settings = try FrontOptions.settings(arguments)
+    var judgement = Judgement(arguments)
+    let settings = judgement.front()
+    let access = judgement.metricsAccess(settings)
+    let asked = judgement.service(ServerOptions.hsm)
+    let trusted = judgement.value(ServerOptions.trust.option) { try FrontOptions.chainIdentity(arguments) }
+    try judgement.conclude()
+    guard let hsm = asked, let identity = trusted else { throw Mistakes(judgement.mistakes) }
     let listener = try HTTPListener(arguments.required(ServerOptions.listen))
     let log = FrontOptions.log(arguments)
     let service = KeysService(hsm, identity, log)
@@ -33,7 +37,7 @@ private func publishKeys(_ arguments: Arguments) throws -> ServerExit {
     // Without a chain there is nothing to publish.
     if let problem = service.problem { throw problem }
     let operated = OperatedService(
-        service, try FrontOptions.metricsAccess(arguments, settings),
+        service, access,
         failing: { conditions.isFailing("hsm") ? ["hsm"] : [] },
         more: { $0.gauge("holdfast_endorsed_keys", service.count, "Keys that are published.") })
     let front = try HTTPServer(listener, operated, settings)
@@ -196,7 +200,12 @@ extension ServerCommand {
 private func makeData(_ arguments: Arguments) throws -> ServerExit {
     let database = try Maintenance.database(arguments)
     let path = try database.file(for: "init")
-    let file = try ServedData.keyFile(arguments, database)
+    var judgement = Judgement(arguments)
+    judgement.isDatabase(path)
+    let found = judgement.data(database)
+    judgement.differ([(ServerOptions.database.option, path), (ServerOptions.keysFile.option, found?.path)])
+    try judgement.conclude()
+    guard let file = found else { throw Mistakes(judgement.mistakes) }
     let store = try SQLiteStore(path)
     defer { store.close() }
     if store.isNew { ServerOutput.say("Made \(path).\n") }

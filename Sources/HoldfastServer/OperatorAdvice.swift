@@ -12,6 +12,7 @@ enum OperatorAdvice {
     static func line(for error: any Error) -> String {
         switch error {
         case let error as UsageError: "\(error)"
+        case let error as Mistakes: error.all.map(\.description).joined(separator: "; ")
         case let error as KeyFile.Failure: "\(error); \(on(error))"
         case let error as StoreError: "\(error); \(on(error))"
         case let error as KeyCustody.Problem: "\(error); \(on(error))"
@@ -26,6 +27,19 @@ enum OperatorAdvice {
             "\(error); name a file with --audit-log that this user owns and nobody else may write"
         case let error as AuditReader.Failure: "\(error)"
         default: "something failed in a way that was not expected (\(type(of: error))); report this error"
+        }
+    }
+
+    /// Whether an error may go away by itself, so that a service manager starts the server again. What others bring may
+    /// come: a name, another machine or process, a file with a secret or a certificate. What is written wrongly does
+    /// not, nor does a folder in which the server is to make its own files.
+    static func mayPass(_ error: any Error) -> Bool {
+        switch error {
+        case let error as UsageError: error.mayPass
+        case let error as Mistakes: error.mayPass
+        case HTTPError.notAnAddress, HTTPError.daemon, is AuditLog.Failure: false
+        case KeyFile.Failure.damaged, KeyFile.Failure.exposed, KeyFile.Failure.plain, KeyFile.Failure.sealed: false
+        default: true
         }
     }
 

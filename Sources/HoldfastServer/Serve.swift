@@ -31,7 +31,7 @@ extension ServerCommand {
             ServerOptions.publish.option, ServerOptions.hsm.option, ServerOptions.hsmToken.option,
             ServerOptions.keyService.option, ServerOptions.adminSocket.option,
             ServerOptions.auditLog.option, ServerOptions.auditFull.option, ServerOptions.auditAddresses.option,
-        ] + ServerOptions.listening, isConfigured: true, isGrouped: true
+        ] + ServerOptions.listening, isConfigured: true, isGrouped: true, judges: true
     ) { arguments in try Serve(ServeSettings(arguments)).run() }
 }
 
@@ -205,7 +205,8 @@ struct Serve {
                     "reason": "a reload does not change them",
                 ])
         } catch {
-            log.write(.error, "not reloaded", ["reason": .text(OperatorAdvice.line(for: error))])
+            let lines = (error as? Mistakes)?.all.map(\.description) ?? [OperatorAdvice.line(for: error)]
+            for line in lines { log.write(.error, "not reloaded", ["reason": .text(line)]) }
         }
     }
 }

@@ -4,9 +4,9 @@ internal import BetterAuthMessages
 internal import BetterAuthPostgres
 internal import BetterAuthServer
 internal import CommandLineArguments
+internal import SystemCalls
 
-/// What `serve` is to do, read from its options and from the files that they name. Nothing is made, and nothing is
-/// asked over the network.
+/// What `serve` is to do, read from its options and from the files that they name.
 struct ServeSettings {
     let arguments: Arguments
     let front: HTTPSettings
@@ -18,20 +18,47 @@ struct ServeSettings {
     let metricsAccess: MetricsAccess
     let lifetimes: Lifetimes
 
+    /// Judges all of it: `serve`, a reload and `check-config` do, and nothing else decides.
     /// - Parameter before: Those that a reload replaces.
-    /// - Throws: ``UsageError`` for what cannot be used.
-    init(_ arguments: Arguments, replacing before: ServeSettings? = nil) throws {
+    /// - Throws: ``Mistakes``: each mistake with the place where it stands.
+    init(_ arguments: Arguments, replacing before: ServeSettings? = nil) throws(Mistakes) {
+        var judgement = Judgement(arguments)
+        let own = judgement.front()
+        let front = before.map { own.counting(with: $0.front) } ?? own
+        let metricsAccess = judgement.metricsAccess(front)
+        let lifetimes = ServeSettings.lifetimes(arguments)
+        let database =
+            arguments.contains(ServerOptions.database.option)
+            ? judgement.value(ServerOptions.database.option) { try Maintenance.database(arguments) } : nil
+        let redis = judgement.value(ServerOptions.redis.option) { try ServeSettings.redis(arguments) } ?? nil
+        let keyFile = judgement.data(database, rotates: arguments[ServerOptions.rotateKeys] > 0)
+        if case .postgres? = database, !arguments.contains(ServerOptions.redis.option) {
+            judgement.add(ServerOptions.database.option, ServedData.needsRedis.description)
+        }
+        if case .file(let path)? = database, before == nil { judgement.isDatabase(path) }
+        if let path = arguments[ServerOptions.auditLog] { judgement.auditLog(path) }
+        if let path = arguments[ServerOptions.adminSocket] { judgement.adminSocket(path) }
+        var files: [(option: Option, path: String?)] = [
+            (ServerOptions.keysFile.option, keyFile?.path),
+            (ServerOptions.auditLog.option, arguments[ServerOptions.auditLog]),
+            (ServerOptions.adminSocket.option, arguments[ServerOptions.adminSocket]),
+        ]
+        if case .file(let path)? = database { files.insert((ServerOptions.database.option, path), at: 0) }
+        judgement.differ(files)
+        let attributes = judgement.value(ServerOptions.attributes.option) { try ServeSettings.attributes(arguments) }
+        let publisher = judgement.publisher()
+        _ = judgement.value(ServerOptions.rotateKeys.option) { try ServeSettings.checkRotation(arguments, lifetimes) }
+        try judgement.conclude()
+        guard let database, let keyFile, let attributes else { throw Mistakes(judgement.mistakes) }
         self.arguments = arguments
-        let own = try FrontOptions.settings(arguments)
-        front = before.map { own.counting(with: $0.front) } ?? own
-        database = try Maintenance.database(arguments)
-        redis = try ServeSettings.redis(arguments)
-        keyFile = try ServedData.keyFile(arguments, database)
-        attributes = try ServeSettings.attributes(arguments)
-        publisher = try ServeSettings.publisher(arguments)
-        metricsAccess = try FrontOptions.metricsAccess(arguments, front)
-        lifetimes = ServeSettings.lifetimes(arguments)
-        try ServeSettings.checkRotation(arguments, lifetimes)
+        self.front = front
+        self.database = database
+        self.redis = redis
+        self.keyFile = keyFile
+        self.attributes = attributes
+        self.publisher = publisher
+        self.metricsAccess = metricsAccess
+        self.lifetimes = lifetimes
     }
 
     /// Keys stay for as long as what they signed is valid, and a file of keys has room for so many.
@@ -47,21 +74,6 @@ struct ServeSettings {
         }
     }
 
-    /// Whether a server could start with it, as far as that can be told without making anything.
-    /// - Throws: ``HTTPError``, ``UsageError``, ``KeyFile/Failure``.
-    func check() throws {
-        let place = try arguments.required(ServerOptions.listen)
-        if place != ServiceManager.listening { try HTTPListener.check(place) }
-        try HTTPServer.check(front)
-        if case .postgres = database, redis == nil { throw ServedData.needsRedis }
-        do throws(KeyFile.Failure) {
-            _ = try keyFile.load(responseLifetime: Serve.responseLifetime, accessLifetime: lifetimes.refresh * 1000)
-        } catch {
-            // The first start makes it.
-            guard case .missing = error else { throw error }
-        }
-    }
-
     /// How often addresses may ask.
     var rates: AuthService.Rates {
         arguments[ServerOptions.addressRate].map { AuthService.Rates(perSecond: $0) } ?? AuthService.Rates()
@@ -72,14 +84,6 @@ struct ServeSettings {
         lifetimes.access = Int64(arguments[ServerOptions.access])
         lifetimes.refresh = Int64(arguments[ServerOptions.refresh])
         return lifetimes
-    }
-
-    private static func publisher(_ arguments: Arguments) throws(UsageError) -> KeyPublisher? {
-        guard arguments.contains(ServerOptions.hsm.option) else { return nil }
-        return KeyPublisher(
-            hsm: try FrontOptions.service(arguments, ServerOptions.hsm),
-            service: try FrontOptions.service(arguments, ServerOptions.keyService),
-            token: try HSMService.token(arguments, ServerOptions.hsmToken))
     }
 
     static func redis(_ arguments: Arguments) throws(UsageError) -> RedisLocation? {
@@ -115,5 +119,53 @@ struct ServeSettings {
                 "\(path): a token with these attributes is longer than any that is taken; make them shorter")
         }
         return attributes
+    }
+}
+
+extension Judgement {
+    /// The database's own file, where it is one, and the file of keys; nil for what is wrong.
+    mutating func data(_ database: DatabaseLocation?, rotates: Bool = false) -> KeyFile? {
+        if case .file(let path)? = database { self.database(path) }
+        guard
+            let protection = value(ServerOptions.keysIn.option, { [arguments] in try KeyPlace.protection(arguments) }),
+            let database
+        else { return nil }
+        let file = value(ServerOptions.database.option) { [arguments] in
+            try ServedData.keyFile(arguments, database, protection)
+        }
+        let given = ServerOptions.keysFile.option
+        if let file {
+            keys(file, arguments.contains(given) ? given : ServerOptions.database.option, isWritten: rotates)
+        }
+        return file
+    }
+
+    /// Whether a file that is there may be a database. Not in a process that has it open: closing it would drop
+    /// SQLite's locks.
+    mutating func isDatabase(_ path: String) {
+        guard let file = try? OwnedDescriptor(path, O_RDONLY), let start = try? file.readPrefix(16), !start.isEmpty,
+            start != Array("SQLite format 3\0".utf8)
+        else { return }
+        add(ServerOptions.database.option, "\(path) is no SQLite database; name another file")
+    }
+
+    /// Nil for none, and for a mistake in one of the three.
+    fileprivate mutating func publisher() -> KeyPublisher? {
+        let wanted = [ServerOptions.hsm, ServerOptions.hsmToken, ServerOptions.keyService]
+        let given = wanted.filter { arguments.contains($0.option) }
+        guard let first = given.first else { return nil }
+        let missing = wanted.filter { !arguments.contains($0.option) }.map(\.option.spelled)
+        if !missing.isEmpty {
+            add(first.option, "it also requires \(missing.joined(separator: " and "))")
+        }
+        let token =
+            arguments.contains(ServerOptions.hsmToken.option)
+            ? value(ServerOptions.hsmToken.option) { [arguments] in
+                try HSMService.token(arguments, ServerOptions.hsmToken)
+            } : nil
+        guard let hsm = service(ServerOptions.hsm), let service = service(ServerOptions.keyService), let token else {
+            return nil
+        }
+        return KeyPublisher(hsm: hsm, service: service, token: token)
     }
 }

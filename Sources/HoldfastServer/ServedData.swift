@@ -7,8 +7,9 @@ internal import CommandLineArguments
 enum ServedData {
     static let needsRedis = UsageError("with PostgreSQL, --redis is required: it keeps what expires")
 
-    static func keyFile(_ arguments: Arguments, _ database: DatabaseLocation) throws(UsageError) -> KeyFile {
-        let protection = try KeyPlace.protection(arguments)
+    static func keyFile(
+        _ arguments: Arguments, _ database: DatabaseLocation, _ protection: KeyProtection
+    ) throws(UsageError) -> KeyFile {
         if let path = arguments[ServerOptions.keysFile] { return KeyFile(path, protection) }
         switch database {
         case .file(let path): return KeyFile(path + ".keys", protection)

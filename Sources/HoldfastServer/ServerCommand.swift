@@ -4,6 +4,8 @@ internal import CommandLineArguments
 /// One row of the server's table: its syntax, and what it does.
 struct ServerCommand: TableCommand {
     let syntax: CommandSyntax
+    /// Whether it tells mistakes of its sources together with those that it finds itself.
+    var judges = false
     let run: @Sendable (Arguments) throws -> ServerExit
 
     init(_ syntax: CommandSyntax, run: @escaping @Sendable (Arguments) throws -> ServerExit) {
@@ -13,13 +15,14 @@ struct ServerCommand: TableCommand {
 
     init(
         _ word: String, summary: String, details: [String], example: String, required: [Option],
-        options: [Option] = [], isConfigured: Bool = false, isGrouped: Bool = false,
+        options: [Option] = [], isConfigured: Bool = false, isGrouped: Bool = false, judges: Bool = false,
         run: @escaping @Sendable (Arguments) throws -> ServerExit
     ) {
         syntax = CommandSyntax(
             [word], summary: summary, details: details, example: example, required: required,
             options: (isConfigured ? [ServerOptions.config.option] : []) + options, isCompletedLater: isConfigured,
             groups: isGrouped ? ServerOptions.groups : [])
+        self.judges = judges
         self.run = run
     }
 }

@@ -14,22 +14,17 @@ enum ServerEntry {
             case .version: ServerOutput.say("holdfast-server \(version)\n")
             case .help(let words): ServerOutput.say(try ServerTable.program.help(for: words))
             case .run(let command, let arguments):
-                return try command.run(Configuration.completed(arguments, of: command.syntax))
+                let whole = try Configuration.completed(arguments, of: command.syntax)
+                if !command.judges { try Judgement(whole).conclude() }
+                return try command.run(whole)
             }
             return .done
         } catch {
-            ServerOutput.complain("holdfast-server: \(OperatorAdvice.line(for: error))\n")
-            return isOfCommandLine(error) ? .usage : .failure
-        }
-    }
-
-    /// Whether an option cannot be used, now or later, and nothing was tried. A service manager does not start the
-    /// server again after that; a name that cannot be found and a file that cannot be read may be there the next time.
-    private static func isOfCommandLine(_ error: any Error) -> Bool {
-        switch error {
-        case let error as UsageError: !error.mayPass
-        case HTTPError.notAnAddress, HTTPError.daemon: true
-        default: false
+            let lines = (error as? Mistakes)?.all.map(\.description)
+            for line in lines ?? ["holdfast-server: " + OperatorAdvice.line(for: error)] {
+                ServerOutput.complain(line + "\n")
+            }
+            return OperatorAdvice.mayPass(error) ? .failure : .usage
         }
     }
 }

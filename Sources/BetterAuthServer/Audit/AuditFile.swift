@@ -1,4 +1,16 @@
-internal import SystemCalls
+package import SystemCalls
+
+extension AuditLog {
+    /// Why a file that is there is not written to; nil when it can be.
+    package static func refusal(of status: stat, _ path: String) -> Failure? {
+        guard status.st_mode & S_IFMT == S_IFREG else { return Failure(path, "it is no ordinary file") }
+        // What others may write proves nothing.
+        guard status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
+            return Failure(path, "it belongs to another user, or others may write it")
+        }
+        return nil
+    }
+}
 
 /// The file that lines are added to. Several processes of one user on one machine may share it: each adds whole lines
 /// while it has the file's lock.
@@ -15,11 +27,7 @@ struct AuditFile: ~Copyable {
         // O_RDWR: a pipe does not make it wait.
         let file = try OwnedDescriptor(path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW)
         let status = try file.status()
-        guard status.st_mode & S_IFMT == S_IFREG else { throw AuditLog.Failure(path, "it is no ordinary file") }
-        // What others may write proves nothing.
-        guard status.st_uid == geteuid(), status.st_mode & 0o022 == 0 else {
-            throw AuditLog.Failure(path, "it belongs to another user, or others may write it")
-        }
+        if let refusal = AuditLog.refusal(of: status, path) { throw refusal }
         try OwnedDescriptor(Paths.parent(of: path), O_RDONLY | O_DIRECTORY).synchronize()
         self.file = file
     }
