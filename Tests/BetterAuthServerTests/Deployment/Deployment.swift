@@ -81,7 +81,7 @@ final class Deployment {
     // MARK: - What the documents say
 
     private func makeTables() throws {
-        let commands = try DocumentBlock.named("1. The first day", in: "operations.md").commands
+        let commands = try DocumentBlock.named("1. The first day", 2, in: "operations.md").commands
         var shell = shell
         try writeSecret(pair.postgres.url(of: database), to: folder["owner.url"])
         shell.table = [("/etc/holdfast", folder.path), ("TO holdfast'", "TO operated'")]

@@ -29,7 +29,8 @@ import Testing
         case ("server.md", "A key chain", 1): try keepsAChain(block)
         // With the chain of the block before.
         case ("server.md", "A key chain", 2): try keepsAChain(.named("A key chain", in: "server.md"), then: block)
-        case ("operations.md", "1. The first day", 1): try beginsOnPostgres(block)
+        case ("operations.md", "1. The first day", 1): try tellsMistakes(block)
+        case ("operations.md", "1. The first day", 2): try beginsOnPostgres(block)
         case ("operations.md", "6. Drills", 1): try restores(block)
         case ("operations.md", "6. Drills", 2): try restoresPostgres(block)
         case ("operations.md", "9. Audit log", 1): try writesLine(block)
@@ -83,6 +84,21 @@ import Testing
         // The line that it prints.
         let printed = try #require(commands[1].wholeMatch(of: /ready http:\/\/127.0.0.1:8080 (1AAI)[A-Z]…/)).output.1
         #expect(server.key.hasPrefix(printed) && server.scheme == "http")
+    }
+
+    /// What is printed there is what `check-config` says of such a file.
+    private func tellsMistakes(_ block: DocumentBlock) throws {
+        var lines = Array(repeating: "", count: 9)
+        lines[0] = "listen = 127.0.0.1:8080"
+        lines[1] = "database = accounts.db"
+        lines[3] = "trusted-proxy = 10.0.0.0/33"
+        lines[8] = "audit-log = /srv/audit/log"
+        try (lines.joined(separator: "\n") + "\n").write(
+            toFile: folder + "/server.conf", atomically: true, encoding: .utf8)
+        let said = try runServerCommand(
+            ["check-config", "server.conf"], folder, ["HOLDFAST_SERVER_LOG": "loud"],
+            before: ["sh", "-c", "cd \(folder) && exec \"$0\" \"$@\""])
+        #expect(said.status == 2 && said.output == block.text + "\n", "\(said.output)")
     }
 
     private func keepsAChain(_ block: DocumentBlock, then order: DocumentBlock? = nil) throws {
