@@ -96,8 +96,9 @@ extension Judgement {
             _ = try file.load(responseLifetime: Serve.responseLifetime, accessLifetime: 0)
             guard isWritten else { return }
         } catch {
-            guard case .missing = error else {
-                return add(option, OperatorAdvice.line(for: error), mayPass: OperatorAdvice.mayPass(error))
+            switch error {
+            case .missing, .system(_, ENOTDIR): break
+            default: return add(option, OperatorAdvice.line(for: error), mayPass: OperatorAdvice.mayPass(error))
             }
         }
         if let problem = FilePlace.folderProblem(of: file.path) { add(option, problem) }

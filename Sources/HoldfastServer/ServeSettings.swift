@@ -35,6 +35,13 @@ struct ServeSettings {
         if case .postgres? = database, !arguments.contains(ServerOptions.redis.option) {
             judgement.add(ServerOptions.database.option, ServedData.needsRedis.description)
         }
+        if case .file? = database, redis != nil {
+            judgement.add(ServerOptions.redis.option, "it is for PostgreSQL; with a SQLite file it does nothing")
+        }
+        judgement.require(ServerOptions.redis.option, with: ServerOptions.redisLost.option)
+        for option in [ServerOptions.auditFull.option, ServerOptions.auditAddresses.option] {
+            judgement.require(ServerOptions.auditLog.option, with: option)
+        }
         if case .file(let path)? = database, before == nil { judgement.isDatabase(path) }
         if let path = arguments[ServerOptions.auditLog] { judgement.auditLog(path) }
         if let path = arguments[ServerOptions.adminSocket] { judgement.adminSocket(path) }
@@ -138,6 +145,12 @@ extension Judgement {
             keys(file, arguments.contains(given) ? given : ServerOptions.database.option, isWritten: rotates)
         }
         return file
+    }
+
+    /// Who sets an option that does nothing believes that it does something.
+    mutating func require(_ other: Option, with option: Option) {
+        guard arguments.contains(option), !arguments.contains(other) else { return }
+        add(option, "it does nothing without \(other.spelled)")
     }
 
     /// Whether a file that is there may be a database. Not in a process that has it open: closing it would drop
