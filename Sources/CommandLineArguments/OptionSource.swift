@@ -22,7 +22,7 @@ package struct OptionSource: Sendable {
         file text: String, named path: String, for syntax: CommandSyntax, without forbidden: [Option]
     ) {
         var number = 0
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+        for line in text.lines {
             number += 1
             let line = OptionSource.trimmed(line)
             if line.isEmpty || line.hasPrefix("#") { continue }
@@ -51,6 +51,10 @@ package struct OptionSource: Sendable {
         for (variable, text) in environment.sorted(by: { $0.key < $1.key }) where variable.hasPrefix(prefix) {
             let name = variable.dropFirst(prefix.count).lowercased().replacing("_", with: "-")
             guard let option = option(name, of: syntax, without: forbidden, at: "$" + variable) else { continue }
+            guard values[option.name] == nil else {
+                mistakes.append(Mistake("$" + variable, "it is there twice; remove one of the variables"))
+                continue
+            }
             let words = option.isRepeatable ? text.split(separator: " ").map(String.init) : [text]
             add(words, of: option, at: "$" + variable)
         }
@@ -81,7 +85,8 @@ package struct OptionSource: Sendable {
         var taken = values[option.name] ?? []
         if let kind = option.kind {
             for word in words {
-                if let complaint = kind.complaint(word) {
+                // A name with one would be another name for the system.
+                if let complaint = word.utf8.contains(0) ? "it has a zero byte" : kind.complaint(word) {
                     mistakes.append(Mistake(place, complaint))
                 } else {
                     taken.append(Value(text: word, place: place))

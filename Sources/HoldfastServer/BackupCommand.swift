@@ -135,7 +135,11 @@ enum Backup {
         _ arguments: Arguments, _ command: String
     ) throws(UsageError) -> (database: String, keys: String) {
         let path = try Maintenance.database(arguments).file(for: command)
-        return (path, arguments[ServerOptions.keysFile] ?? path + ".keys")
+        let keys = arguments[ServerOptions.keysFile] ?? path + ".keys"
+        guard !DatabaseLocation.names(FilePlace.canonical(path)).contains(FilePlace.canonical(keys)) else {
+            throw UsageError("--keys-file \(keys) is what the database names; name another file")
+        }
+        return (path, keys)
     }
 
     /// Compares keys with what a database says of them.

@@ -21,6 +21,11 @@ enum DatabaseLocation: Sendable {
         case "": throw UsageError("--database is empty")
         case _ where text.contains("://"):
             throw UsageError("--database takes a file or postgres://..., and no other URL")
+        case _ where text.hasPrefix("postgres") && text.contains(":") || text.contains(/:.*@/):
+            // Likewise.
+            throw UsageError(
+                "--database looks like a URL without its beginning; write postgres://USER@HOST/NAME, or ./ in front of a "
+                    + "file's name")
         case _ where text.hasPrefix("file:"):
             throw UsageError("--database takes the name of a file, and no URI; for this name write ./\(text)")
         case _ where text.hasPrefix(":"):
@@ -33,6 +38,9 @@ enum DatabaseLocation: Sendable {
         default: self = .file(text)
         }
     }
+
+    /// The names of a SQLite database at a path: SQLite makes the others beside it.
+    static func names(_ path: String) -> [String] { ["", "-wal", "-shm", "-journal"].map { path + $0 } }
 
     /// libpq's other form: `host=… dbname=…`.
     private static func isKeywords(_ text: String) -> Bool {

@@ -8,10 +8,12 @@ internal import SystemCalls
 struct Judgement {
     let arguments: Arguments
     private(set) var mistakes: [Mistake]
+    private var known: Set<Mistake>
 
     init(_ arguments: Arguments) {
         self.arguments = arguments
         mistakes = arguments.mistakes
+        known = Set(mistakes)
     }
 
     /// - Parameter index: The number of the value, for an option that may be repeated.
@@ -21,7 +23,7 @@ struct Judgement {
         let rest = text == "\(option.synopsis) is missing" ? "missing" : String(text.dropFirst(said?.count ?? 0))
         let mistake = Mistake(arguments.place(of: option, index), rest, mayPass: mayPass)
         // One folder may be that of several files.
-        if !mistakes.contains(mistake) { mistakes.append(mistake) }
+        if known.insert(mistake).inserted { mistakes.append(mistake) }
     }
 
     /// What the body returns; nil where it throws, which is a mistake in the option.
@@ -52,13 +54,16 @@ extension Judgement {
             settings.key = value(key.option) { try TextFile.read(keyPath) { _ in true } }
             guard let text = settings.certificate, settings.key != nil else { break }
             guard CertificateDates(pem: text) != nil else {
-                add(certificate.option, "\(path) has no certificate in PEM form; write one into it")
+                add(certificate.option, "\(path) has no certificate in PEM form; write one into it", mayPass: true)
                 break
             }
             var one = settings
             one.threads = 1
             do throws(HTTPError) { try HTTPServer.check(one) } catch {
-                add(certificate.option, "\(path) and \(keyPath) do not belong together; name a certificate and its key")
+                // One of the two may have been renewed, and the other one not yet.
+                add(
+                    certificate.option, "\(path) and \(keyPath) do not belong together; name a certificate and its key",
+                    mayPass: true)
             }
         case (.some, nil): add(certificate.option, "it also requires --tls-key")
         case (nil, .some): add(key.option, "it also requires --tls-certificate")
@@ -122,12 +127,15 @@ extension Judgement {
 
     mutating func adminSocket(_ path: String) {
         let option = ServerOptions.adminSocket.option
-        guard path.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else {
+        let temporary = AdminSocket.temporary(path)
+        guard temporary.utf8.count < MemoryLayout.size(ofValue: sockaddr_un().sun_path) else {
             return add(option, "the name is too long for a socket; name one in a folder with a shorter name")
         }
-        var status = stat()
-        if unsafe lstat(path, &status) == 0, status.st_mode & mode_t(S_IFMT) != mode_t(S_IFSOCK) {
-            return add(option, "\(path) exists and is not a socket; move it away, or name another")
+        for name in [path, temporary] {
+            var status = stat()
+            if unsafe lstat(name, &status) == 0, status.st_mode & mode_t(S_IFMT) != mode_t(S_IFSOCK) {
+                return add(option, "\(name) exists and is not a socket; move it away, or name another")
+            }
         }
         if let problem = FilePlace.folderProblem(of: path) { add(option, problem) }
     }
@@ -139,7 +147,8 @@ extension Judgement {
             guard let path else { continue }
             let place = FilePlace.canonical(path)
             guard let other = known[place] else {
-                known[place] = option
+                let isDatabase = option == ServerOptions.database.option
+                for name in isDatabase ? DatabaseLocation.names(place) : [place] { known[name] = option }
                 continue
             }
             add(option, "\(path) is what \(other.name) names; name another file")

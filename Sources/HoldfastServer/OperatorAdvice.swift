@@ -17,10 +17,7 @@ enum OperatorAdvice {
         case let error as StoreError: "\(error); \(on(error))"
         case let error as KeyCustody.Problem: "\(error); \(on(error))"
         case let error as HTTPError: "\(error); \(on(error))"
-        case let error as AdminSocket.Failure:
-            error.asks
-                ? "\(error); check that serve runs with this --admin-socket"
-                : "\(error); name a file with --admin-socket in a folder that this user may write to"
+        case let error as AdminSocket.Failure: "\(error); \(error.advice)"
         case let error as PlainHTTP.Failure: "\(error)"
         case let error as KeyChainError: "\(error); \(on(error))"
         case let error as AuditLog.Failure:
@@ -38,7 +35,9 @@ enum OperatorAdvice {
         case let error as UsageError: error.mayPass
         case let error as Mistakes: error.mayPass
         case HTTPError.notAnAddress, HTTPError.daemon, is AuditLog.Failure: false
-        case KeyFile.Failure.damaged, KeyFile.Failure.exposed, KeyFile.Failure.plain, KeyFile.Failure.sealed: false
+        case KeyFile.Failure.damaged, KeyFile.Failure.newer, KeyFile.Failure.exposed, KeyFile.Failure.plain,
+            KeyFile.Failure.sealed:
+            false
         default: true
         }
     }

@@ -56,6 +56,11 @@ struct Serve {
         let listener =
             place == ServiceManager.listening
             ? try ServiceManager.listener() : try HTTPListener(place, sharesPort: arguments[ServerOptions.sharePort])
+        if let path = arguments[ServerOptions.adminSocket], !arguments[ServerOptions.sharePort],
+            AdminSocket.isServed(path)
+        {
+            throw AdminSocket.Failure.served(path)
+        }
         let store = try ServedData.store(arguments, settings.database, settings.redis, lifetimes, log)
         defer { store.close() }
         let custody = try KeyCustody(

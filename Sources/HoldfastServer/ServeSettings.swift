@@ -156,10 +156,12 @@ extension Judgement {
     /// Whether a file that is there may be a database. Not in a process that has it open: closing it would drop
     /// SQLite's locks.
     mutating func isDatabase(_ path: String) {
-        guard let file = try? OwnedDescriptor(path, O_RDONLY), let start = try? file.readPrefix(16), !start.isEmpty,
-            start != Array("SQLite format 3\0".utf8)
+        guard let file = try? OwnedDescriptor(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW),
+            let start = try? file.readPrefix(SQLiteHeader.size), !start.isEmpty
         else { return }
-        add(ServerOptions.database.option, "\(path) is no SQLite database; name another file")
+        let hasLog = unsafe access(path + "-wal", F_OK) == 0
+        guard let problem = SQLiteHeader.problem(start, hasLog: hasLog) else { return }
+        add(ServerOptions.database.option, "\(path) \(problem)")
     }
 
     /// Nil for none, and for a mistake in one of the three.

@@ -14,7 +14,7 @@ struct ConfigurationFile {
     /// - Parameter path: Named in errors.
     /// - Throws: A usage error with the line that is wrong.
     init(_ text: String, named path: String) throws(CommandError) {
-        lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        lines = text.lines.map(String.init)
         if lines.last == "" { lines.removeLast() }
         for (index, line) in lines.enumerated() {
             let place = "\(Escaping.name(path)), line \(index + 1)"

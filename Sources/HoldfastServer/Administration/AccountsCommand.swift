@@ -141,9 +141,15 @@ enum AccountsClient {
     private static func answer(_ request: AccountAdministration.Request, _ arguments: Arguments) throws -> String {
         let socket = try AdminSocket.connect(arguments[ServerOptions.adminSocket] ?? AdminServer.place)
         let line = Array((request.line + "\n").utf8)
-        try unsafe socket.write(line.span.bytes)
-        guard let bytes = try socket.readAll(limit: largest), bytes.last == UInt8(ascii: "\n") else {
-            throw AdminSocket.Failure("the server ended the connection; its log says why")
+        let answered: [UInt8]?
+        do throws(SystemError) {
+            try unsafe socket.write(line.span.bytes)
+            answered = try socket.readAll(limit: largest)
+        } catch {
+            throw AdminSocket.Failure.ended(error)
+        }
+        guard let bytes = answered, bytes.last == UInt8(ascii: "\n") else {
+            throw AdminSocket.Failure.ended()
         }
         return String(decoding: bytes.dropLast(), as: UTF8.self)
     }

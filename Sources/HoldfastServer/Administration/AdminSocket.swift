@@ -8,11 +8,20 @@ enum AdminSocket {
 
     struct Failure: Error, CustomStringConvertible {
         let description: String
-        /// Whether it is the side that asks which failed.
-        var asks = false
+        /// What can be done about it.
+        var advice = "name a file with --admin-socket in a folder that this user may write to"
 
         init(_ path: String, _ error: SystemError) { description = "\(path): \(error)" }
         init(_ description: String) { self.description = description }
+
+        /// Of the side that asks, when it was connected.
+        static func ended(_ error: SystemError? = nil) -> Failure {
+            var failure = Failure("the server ended the connection" + (error.map { ": \($0)" } ?? ""))
+            failure.advice = "whether it was done is not known: its log and accounts show tell"
+            return failure
+        }
+
+        static func served(_ path: String) -> Failure { Failure("\(path): another server listens there") }
     }
 
     /// A socket that listens under a name.
@@ -45,13 +54,15 @@ enum AdminSocket {
         if let status = status(path) {
             guard isSocket(status) else { throw Failure("\(path) exists and is not a socket") }
             guard takesOver || !isServed(path) else {
-                throw Failure("\(path): another server listens there")
+                throw Failure.served(path)
             }
         }
         // What a killed one has left there is nobody's.
-        let temporary = Paths.parent(of: path) + "/.new"
+        let temporary = temporary(path)
         if let status = status(temporary) {
-            guard isSocket(status) else { throw Failure("\(temporary) is in the way; move it away first") }
+            guard isSocket(status), !isServed(temporary) else {
+                throw Failure("\(temporary) is in the way; move it away first")
+            }
             unsafe unlink(temporary)
         }
         do throws(SystemError) {
@@ -65,8 +76,11 @@ enum AdminSocket {
         } catch { throw Failure(path, error) }
     }
 
+    /// What a socket is called before it gets its name.
+    static func temporary(_ path: String) -> String { path + ".new" }
+
     /// Whether somebody listens there, or may do so.
-    private static func isServed(_ path: String) -> Bool {
+    static func isServed(_ path: String) -> Bool {
         do throws(SystemError) {
             _ = OwnedDescriptor(owning: try LocalSocket.connect(path, patience: seconds))
             return true
@@ -95,7 +109,7 @@ enum AdminSocket {
             return OwnedDescriptor(owning: try LocalSocket.connect(path, patience: seconds))
         } catch {
             var failure = Failure(path, error)
-            failure.asks = true
+            failure.advice = "check that serve runs with this --admin-socket"
             throw failure
         }
     }

@@ -98,7 +98,7 @@ import Testing
         let server = try ServerProcess(["serve", "--config", path], folder: folder)
         #expect(try server.isTrusted(earlier))
         try "no certificate\n".write(toFile: certificate, atomically: true, encoding: .utf8)
-        #expect(try check().status == 2)
+        #expect(try check().status == 1)
         server.process.signal(SIGHUP)
         try server.waitForLog("not reloaded")
         #expect(try server.isTrusted(earlier))
