@@ -28,8 +28,9 @@ import Testing
 
         deinit { now.server.store.close() }
 
-        func stop() throws {
+        func stop(thenDoing late: (TestServer) throws -> Void = { _ in }) throws {
             now.server.store.close()
+            try late(now)
             // It lets go of the file.
             now = try TestServer(clock: clock)
         }
@@ -67,6 +68,34 @@ import Testing
         // It is used once, whatever was stopped meanwhile.
         let other = try TestSession.opening(account.device, challenge).0
         #expect(try served.now.send(CreateSession.self, other) == .unknownChallenge)
+    }
+
+    /// A front that gave up waiting leaves requests under way, which come to a store that has ended.
+    @Test func `what comes after the end uses no challenge up`() throws {
+        let served = try start()
+        let account = try TestAccount(on: served.now)
+        let challenge = try served.now.challenge(account.device.identity)
+        let late = try TestSession.opening(account.device, challenge).0
+        let reply = SessionReply(identity: account.device.identity, device: account.device.id, bytes: [1])
+        let bytes = late.bytes
+        let answer = ChallengeAnswer(
+            challenge: challenge, operation: unsafe OperationKey(path: CreateSession.path, body: bytes.span.bytes),
+            reply: reply, publicKey: account.device.current.publicKey, until: clock.now.adding(seconds: 300),
+            moment: clock.now)
+        let opening = Challenge(
+            nonce: try freshNonce(), identity: account.device.identity, until: clock.now.adding(seconds: 60),
+            moment: clock.now)
+        try served.stop { stopped in
+            let store = stopped.server.store
+            #expect(stopped.post(.createSession, bytes).status == 503)
+            // One that had found it open before the end.
+            #expect(throws: StoreError.self) { try done { store.answer(answer, then: $0) } }
+            #expect(throws: StoreError.self) { try done { store.open(opening, then: $0) } }
+        }
+        try served.start()
+        let other = try TestSession.opening(account.device, challenge).0
+        #expect(try served.now.send(CreateSession.self, other) == nil)
+        #expect(try served.now.send(CreateSession.self, late) == .unknownChallenge)
     }
 
     /// What is asked of it is refused in the same words before a stop and after it.

@@ -37,8 +37,8 @@ package final class SQLiteStore: ServerStore {
     private let readers: SQLiteReaders
     private let accounts = AccountCache()
     /// In memory, and from a stop to the next start in the file: one that a kill takes away is unknown, and its device
-    /// asks for another.
-    private let challenges: Mutex<ChallengeBook>
+    /// asks for another. Nil once it is left to the next process, which alone uses them up from then on.
+    private let challenges: Mutex<ChallengeBook?>
     package let decoys: Decoys?
     private let clock: any ServerClock
     private let checkpoints: SQLiteCheckpoints
@@ -94,18 +94,27 @@ package final class SQLiteStore: ServerStore {
     }
 
     package func open(_ challenge: Challenge, then: @escaping Completion<Void>) {
-        challenges.withLock { $0.open(challenge) }
-        then(.success(()))
+        then(Result { () throws(StoreError) in try book { $0.open(challenge) } })
     }
 
     package func challenge(
         _ nonce: NonceText, answeredBy operation: OperationKey, now: Timestamp
     ) throws(StoreError) -> ChallengeState {
-        challenges.withLock { $0.state(of: nonce, answeredBy: operation, now: now) }
+        try book { $0.state(of: nonce, answeredBy: operation, now: now) }
     }
 
     package func answer(_ answer: ChallengeAnswer, then: @escaping Completion<SessionOutcome>) {
-        then(.success(challenges.withLock { $0.answer(answer) }))
+        then(Result { () throws(StoreError) in try book { $0.answer(answer) } })
+    }
+
+    private func book<Value: Sendable>(_ body: (inout ChallengeBook) -> Value) throws(StoreError) -> Value {
+        let value = challenges.withLock { book -> Value? in
+            guard var held = book.take() else { return nil }
+            defer { book = held }
+            return body(&held)
+        }
+        guard let value else { throw .unavailable("the server stops") }
+        return value
     }
 
     package func probe(now: Timestamp) throws(StoreError) { try wait { .probe(now, $0) } }
@@ -212,7 +221,9 @@ extension SQLiteStore {
 
     /// Leaves what is in memory to the next process. Where that fails it is lost, as after a kill.
     private func handOver(_ writer: SQLiteWriter) {
-        let bytes = challenges.withLock { ChallengeHandover($0, decoys) }.bytes(now: clock.now)
+        // Requests may still be under way, if the front gave up waiting for them.
+        guard let book = challenges.withLock({ $0.take() }) else { return }
+        let bytes = ChallengeHandover(book, decoys).bytes(now: clock.now)
         do throws(StoreError) {
             try writer.begin()
             try writer.leaveSessions(bytes)
