@@ -51,8 +51,6 @@ package final class PostgresStore: ServerStore {
 
     package var isRemote: Bool { true }
 
-    package var decoys: Decoys? { nil }
-
     package func account(_ identity: IdentityID) throws(StoreError) -> Account? { try accounts.read(identity)?.account }
 
     package func apply(_ change: AccountChange, then: @escaping Completion<AccountOutcome>) {

@@ -173,7 +173,6 @@ final class BetweenReads: ServerStore {
     }
 
     let isRemote = false
-    var decoys: Decoys? { whole.decoys }
 
     func account(_ identity: IdentityID) throws(StoreError) -> Account? { try whole.account(identity) }
 

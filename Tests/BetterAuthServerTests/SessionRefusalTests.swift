@@ -76,6 +76,35 @@ import MemoryServerStore
         #expect(try server.send(CreateSession.self, invented) == .unknownChallenge)
     }
 
+    /// Not by what is forgotten either: too many challenges, the moment at which they end, a clock that went back.
+    @Test(arguments: [StoreKind.memory, .sqlite])
+    func `nothing that is forgotten tells whether an identity exists`(_ kind: StoreKind) throws {
+        let fixture = try StoreFixture(kind)
+        let server = try TestServer(fixture.store)
+        let account = try TestAccount(on: server)
+        let stranger = try TestDevice()
+        let identities = [account.device.identity, IdentityID(try freshDigest())]
+        func refusals(asking count: Int = 1, _ event: () throws -> Void = {}) throws -> [ErrorCode?] {
+            let asked = try identities.map { identity in try (0..<count).map { _ in try server.challenge(identity) } }
+            try event()
+            return try asked.map { try server.send(CreateSession.self, TestSession.opening(stranger, $0[0]).0) }
+        }
+        for count in [1, 15, 16, 17, 20] {
+            let code = count > 16 ? ErrorCode.unknownChallenge : .invalidDevice
+            #expect(try refusals(asking: count) == [code, code], "\(count)")
+            server.clock.advance(seconds: 61)
+        }
+        // A challenge that lasts into the next second.
+        for (milliseconds, code) in [(60_000, .invalidDevice), (60_001, .unknownChallenge)] as [(Int64, ErrorCode)] {
+            #expect(try refusals { server.clock.advance(milliseconds: milliseconds) } == [code, code])
+        }
+        #expect(try refusals { server.clock.advance(seconds: -30) } == [.invalidDevice, .invalidDevice])
+        // An account that was deleted.
+        let deletion = AccountChange(identity: account.device.identity, .delete, moment: server.clock.now)
+        #expect(try done { fixture.store.apply(deletion, then: $0) } == .committed)
+        #expect(try refusals() == [.invalidDevice, .invalidDevice])
+    }
+
     @Test func revokedDevicesOpenAndRefreshNothing() throws {
         let server = try TestServer()
         var account = try TestAccount(on: server)

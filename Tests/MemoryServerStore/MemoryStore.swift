@@ -20,8 +20,6 @@ package final class MemoryStore: ServerStore {
 
     package var isRemote: Bool { false }
 
-    package let decoys = try? Decoys()
-
     package func account(_ identity: IdentityID) throws(StoreError) -> Account? {
         state.withLock { $0.accounts[identity] }
     }

@@ -10,23 +10,14 @@ extension AuthServer {
             throw .message(error.reason == .tooLarge ? .plain(.tooLarge) : .invalidMessage(error))
         }
         let now = clock.now
-        let account = try ask { () throws(StoreError) in try store.account(request.identity) }
-        let isKnown = account.map { !$0.isDeleted } ?? false
         let nonce: NonceText
         do throws(CryptographyError) {
-            nonce =
-                if !isKnown, !store.isRemote, let decoys = store.decoys {
-                    try decoys.make(now: now)
-                } else {
-                    try NonceText { bytes throws(CryptographyError) in try SecureRandom.fillPublic(&bytes) }
-                }
+            nonce = try NonceText { bytes throws(CryptographyError) in try SecureRandom.fillPublic(&bytes) }
         } catch {
             throw .cryptography
         }
         let response = try respond(to: request.nonce, ChallengeBody(challenge: nonce), RequestSession.self, now: now)
-        // The answer does not reveal whether an identity exists. What does not takes no room in memory; a store on
-        // another machine has room for it, and the time that it takes would tell.
-        guard isKnown || store.isRemote else { return answer(ServerReply(response.bytes)) }
+        // Whether there is such an identity is not even looked up, so that nothing about the challenge can tell.
         let challenge = Challenge(
             nonce: nonce, identity: request.identity, until: now.adding(seconds: lifetimes.challenge), moment: now)
         store.open(challenge) { result in
@@ -51,11 +42,7 @@ extension AuthServer {
         case .answered(let reply):
             answer.concerns(reply.identity)
             return answer(try repeated(reply))
-        case .unknown:
-            guard store.decoys?.recognises(payload.challenge, now: now, lifetime: lifetimes.challenge) == true else {
-                throw .message(.plain(.unknownChallenge))
-            }
-            throw .message(.invalidDevice(payload.device, calculated: nil))
+        case .unknown: throw .message(.plain(.unknownChallenge))
         }
         answer.concerns(identity)
         let account = try ask { () throws(StoreError) in try store.account(identity) }

@@ -1,29 +1,23 @@
 internal import BetterAuthMessages
 internal import Cryptography
 
-/// What a process that stops leaves to the one after it: challenges that are open, the replies of sessions, and the key
-/// by which challenges of unknown identities are recognised. All of them or none: one without the others would tell
-/// which identities exist.
+/// What a process that stops leaves to the one after it: challenges that are open, and the replies of sessions.
 ///
-///     format 1 | has a key 1 | [key 32] | challenges 4 | replies 4
+///     format 1 | challenges 4 | replies 4
 ///     each challenge:  nonce 16 | identity 32 | until 8
 ///     each reply:  operation 32 | until 8 | identity 32 | device 32 | size 4 | bytes
 ///     BLAKE3 of all that 32
 struct ChallengeHandover {
-    private static let format: UInt8 = 1
+    private static let format: UInt8 = 2
     /// Bytes of a reply, which has a token and little else.
     private static let largestReply = 2 * MessageLimits.token
     /// Bytes, with every bound reached.
     static let largest =
-        74 + ChallengeBook.maximum * 56 + ChallengeBook.maximumReplies * (108 + largestReply)
+        41 + ChallengeBook.maximum * 56 + ChallengeBook.maximumReplies * (108 + largestReply)
 
     let book: ChallengeBook
-    let decoys: Decoys?
 
-    init(_ book: ChallengeBook, _ decoys: Decoys?) {
-        self.book = book
-        self.decoys = decoys
-    }
+    init(_ book: ChallengeBook) { self.book = book }
 
     /// Reads what a process left.
     /// - Returns: Nil unless it is what ``bytes(now:)`` makes. What has expired is left out, and what was made later
@@ -34,12 +28,6 @@ struct ChallengeHandover {
             unsafe BLAKE3.hash(bytes.span.bytes.extracting(..<end)).bytes == Array(bytes[end...])
         else { return nil }
         var reader = unsafe RowReader(bytes.span.bytes.extracting(1..<end))
-        guard let hasKey = reader.byte(), hasKey <= 1 else { return nil }
-        var decoys: Decoys?
-        if hasKey == 1 {
-            guard let key = reader.bytes(Decoys.keySize) else { return nil }
-            decoys = try? Decoys(key: key)
-        }
         guard let challenges = reader.number(UInt32.self), challenges <= ChallengeBook.maximum,
             let replies = reader.number(UInt32.self), replies <= ChallengeBook.maximumReplies
         else { return nil }
@@ -63,13 +51,13 @@ struct ChallengeHandover {
             book.keep(reply, of: operation, until: until, now: now)
         }
         guard reader.isAtEnd else { return nil }
-        self.init(book, decoys)
+        self.init(book)
     }
 
     func bytes(now: Timestamp) -> [UInt8] {
         let challenges = book.openChallenges(now: now)
         let replies = book.keptReplies(now: now).filter { $0.value.bytes.count <= ChallengeHandover.largestReply }
-        var bytes = [ChallengeHandover.format, decoys == nil ? 0 : 1] + (decoys?.keyBytes ?? [])
+        var bytes = [ChallengeHandover.format]
         bytes.append(number: UInt32(challenges.count))
         bytes.append(number: UInt32(replies.count))
         for challenge in challenges {

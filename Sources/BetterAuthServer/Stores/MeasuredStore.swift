@@ -39,8 +39,6 @@ package final class MeasuredStore: ServerStore {
 
     package var isRemote: Bool { store.isRemote }
 
-    package var decoys: Decoys? { store.decoys }
-
     private func timed<Value>(
         _ call: StoreCall, _ body: () throws(StoreError) -> Value
     ) throws(StoreError) -> Value {

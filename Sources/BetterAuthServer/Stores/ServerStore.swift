@@ -16,12 +16,8 @@ package protocol ServerStore: Sendable {
     /// Applies what ``AccountChange/decision(on:)`` says, comparing and swapping the account's row.
     func apply(_ change: AccountChange, then: @escaping Completion<AccountOutcome>)
 
-    /// What unknown identities are challenged with, remembered for as long as challenges are; nil where challenges are
-    /// stored for them too.
-    var decoys: Decoys? { get }
-
-    /// Remembers a challenge. The earliest challenges of the identity, and of all, are forgotten beyond a bound. One
-    /// that a kill takes away is unknown, and its device asks for another.
+    /// Remembers a challenge, for an identity that may not exist. The earliest challenges of the identity, and of all,
+    /// are forgotten beyond a bound. One that a kill takes away is unknown, and its device asks for another.
     func open(_ challenge: Challenge, then: @escaping Completion<Void>)
 
     /// What is known of a challenge. Looking does not use it up.

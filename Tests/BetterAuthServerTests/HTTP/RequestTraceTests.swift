@@ -136,7 +136,6 @@ struct AwayStore: ServerStore {
     private static let error = StoreError.unavailable("out for lunch")
 
     let isRemote = false
-    let decoys: Decoys? = nil
 
     private func fail<Value>(_ then: @escaping Completion<Value>) {
         Thread { then(.failure(AwayStore.error)) }.start()

@@ -39,7 +39,6 @@ package final class SQLiteStore: ServerStore {
     /// In memory, and from a stop to the next start in the file: one that a kill takes away is unknown, and its device
     /// asks for another. Nil once it is left to the next process, which alone uses them up from then on.
     private let challenges: Mutex<ChallengeBook?>
-    package let decoys: Decoys?
     private let clock: any ServerClock
     private let checkpoints: SQLiteCheckpoints
     private let threads = Mutex<[JoinableThread]>([])
@@ -67,7 +66,6 @@ package final class SQLiteStore: ServerStore {
         self.clock = clock
         let left = SQLiteSetting.takeSessions(connection).flatMap { ChallengeHandover($0, lifetimes, now: clock.now) }
         challenges = Mutex(left?.book ?? ChallengeBook())
-        decoys = left?.decoys ?? (try? Decoys())
         let writer = try SQLiteWriter(connection)
         readers = SQLiteReaders(path, cache: cache / 8)
         checkpoints = SQLiteCheckpoints(path, threshold: settings.checkpointPages)
@@ -223,7 +221,7 @@ extension SQLiteStore {
     private func handOver(_ writer: SQLiteWriter) {
         // Requests may still be under way, if the front gave up waiting for them.
         guard let book = challenges.withLock({ $0.take() }) else { return }
-        let bytes = ChallengeHandover(book, decoys).bytes(now: clock.now)
+        let bytes = ChallengeHandover(book).bytes(now: clock.now)
         do throws(StoreError) {
             try writer.begin()
             try writer.leaveSessions(bytes)
