@@ -26,7 +26,6 @@ struct AppCommand {
     let arguments: Arguments
 
     func run() throws -> ServerExit {
-        Signals.hold()
         let log = FrontOptions.log(arguments)
         var judgement = Judgement(arguments)
         let settings = judgement.front()

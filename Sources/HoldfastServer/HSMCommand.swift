@@ -42,7 +42,6 @@ private func beginChain(_ arguments: Arguments) throws -> ServerExit {
 }
 
 private func keepChain(_ arguments: Arguments) throws -> ServerExit {
-    Signals.hold()
     var judgement = Judgement(arguments)
     let settings = judgement.front()
     let access = judgement.metricsAccess(settings)

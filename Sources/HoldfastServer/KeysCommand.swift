@@ -19,7 +19,6 @@ extension ServerCommand {
 }
 
 private func publishKeys(_ arguments: Arguments) throws -> ServerExit {
-    Signals.hold()
     var judgement = Judgement(arguments)
     let settings = judgement.front()
     let access = judgement.metricsAccess(settings)

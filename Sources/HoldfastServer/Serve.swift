@@ -45,7 +45,6 @@ struct Serve {
     init(_ settings: ServeSettings) { self.settings = settings }
 
     func run() throws -> ServerExit {
-        Signals.hold()
         let log = FrontOptions.log(arguments)
         let lifetimes = settings.lifetimes
         let current = Reloadable(settings)

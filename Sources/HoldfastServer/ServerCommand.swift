@@ -7,6 +7,8 @@ struct ServerCommand: TableCommand {
     /// Whether it tells mistakes of its sources together with those that it finds itself.
     var judges = false
     let run: @Sendable (Arguments) throws -> ServerExit
+    /// Whether it answers others until a signal asks it to stop.
+    var serves: Bool { syntax.required.contains(ServerOptions.listen.option) }
 
     init(_ syntax: CommandSyntax, run: @escaping @Sendable (Arguments) throws -> ServerExit) {
         self.syntax = syntax

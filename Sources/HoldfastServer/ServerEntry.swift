@@ -9,11 +9,14 @@ enum ServerEntry {
     static func run() -> ServerExit {
         // A file that reaches a limit of its size is an error of the write, not the end of the process.
         signal(SIGXFSZ, SIG_IGN)
+        // Before anything is read: a reload that is asked of a server while it starts would end it.
+        Signals.hold()
         do {
             switch try ServerTable.program.parse(CommandWords.read()) {
             case .version: ServerOutput.say("holdfast-server \(version)\n")
             case .help(let words): ServerOutput.say(try ServerTable.program.help(for: words))
             case .run(let command, let arguments):
+                if !command.serves { Signals.release() }
                 let whole = try Configuration.completed(arguments, of: command.syntax)
                 if !command.judges { try Judgement(whole).conclude() }
                 return try command.run(whole)

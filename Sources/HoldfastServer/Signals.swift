@@ -19,6 +19,12 @@ enum Signals {
         unsafe pthread_sigmask(SIG_BLOCK, &set, nil)
     }
 
+    /// What came meanwhile ends the process.
+    static func release() {
+        var set = wanted
+        unsafe pthread_sigmask(SIG_UNBLOCK, &set, nil)
+    }
+
     enum Request { case stop, reload, goOn }
 
     /// Ends a wait.
