@@ -107,6 +107,7 @@ struct Serve {
         }
         ServiceManager.tell(.stopping)
         service.beginStopping()
+        admin?.close()
         let isClean = front.stop()
         log.write(.notice, "stop", ["unanswered": isClean ? "0" : "some"])
         return isClean ? .done : .failure

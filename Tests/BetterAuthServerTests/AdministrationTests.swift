@@ -4,6 +4,7 @@ import BetterAuthServer
 import Foundation
 import RealParts
 import ServerSubject
+import SystemCalls
 import Testing
 
 @testable import BetterAuthHTTP
@@ -208,6 +209,28 @@ import Testing
         let written = try String(contentsOfFile: audit, encoding: .utf8)
         #expect(written.contains(#""operation":"admin-lock","outcome":"unknown""#), "\(written)")
         #expect(written.contains(#""operation":"admin-show","outcome":"unknown""#))
+    }
+
+    /// Neither one that asks for nothing nor one that sends a byte now and then.
+    @Test(arguments: [0, 1]) func `who connects and asks nothing holds no end up`(_ bytes: Int) throws {
+        let fixture = try StoreFixture(.memory)
+        let socket = fixture.folder + "/admin.sock"
+        let server = try AdminServer(
+            socket, takesOver: false, AccountAdministration(fixture.store, Lifetimes()), ServerLog(.error))
+        // The first is being read from, the second waits its turn.
+        let clients = try (0..<2).map { _ in try LocalSocket.connect(socket, patience: 15) }
+        defer { clients.forEach { close($0) } }
+        for client in clients where bytes > 0 { #expect(unsafe send(client, "c", 1, 0) == 1) }
+        let isOver = Answer<Bool>()
+        Thread {
+            server.close()
+            isOver.give(true)
+        }.start()
+        var byte: UInt8 = 0
+        // What it hears, long before it would give up: that this is no request, or the end.
+        for client in clients { #expect(unsafe recv(client, &byte, 1, 0) >= 0 || errno == ECONNRESET) }
+        #expect(isOver.wait())
+        server.close()
     }
 
     @Test func `the commands work while a server runs, for its user alone`() throws {

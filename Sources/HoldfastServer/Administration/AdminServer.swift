@@ -1,5 +1,6 @@
 internal import BetterAuthHTTP
 internal import BetterAuthServer
+internal import Synchronization
 internal import SystemCalls
 
 /// Answers an operator on this machine while the server runs: one line asks, one line of JSON answers, and the
@@ -8,6 +9,8 @@ final class AdminServer: Sendable {
     /// Where `accounts` looks for the socket when nothing else is said.
     static let place = "/run/holdfast-server/admin.sock"
     private static let longestLine = 4096
+    /// Seconds for a whole line, and for a whole answer: one client holds up the others, and a stop.
+    private static let patience = 5.0
     private static let unwritable = #"{"error":"the audit log cannot be written; the server's log says why"}"#
     private static let unrecorded =
         #"{"error":"it was done, but the audit log could not be written; the server's log says why"}"#
@@ -17,6 +20,7 @@ final class AdminServer: Sendable {
     private let log: ServerLog
     private let wake: WakePipe
     private let thread: JoinableThread
+    private let isClosed = Atomic(false)
 
     /// - Parameter takesOver: Whether the name may be that of a server that runs.
     /// - Throws: ``AdminSocket/Failure``.
@@ -35,7 +39,9 @@ final class AdminServer: Sendable {
         let held = HeldDescriptor(listener.descriptor)
         let started = JoinableThread {
             while wake.waits(for: number) {
-                RequestTrace.$current.withValue(.fresh()) { AdminServer.serve(number, administration, log, audit) }
+                RequestTrace.$current.withValue(.fresh()) {
+                    AdminServer.serve(number, wake, administration, log, audit)
+                }
             }
             held.release()
         }
@@ -46,7 +52,9 @@ final class AdminServer: Sendable {
         thread = started
     }
 
+    /// Ends a connection that has asked for nothing yet. A second call does nothing.
     func close() {
+        guard !isClosed.exchange(true, ordering: .relaxed) else { return }
         // First, so that nobody connects any more.
         name.remove()
         wake.wake()
@@ -54,17 +62,22 @@ final class AdminServer: Sendable {
     }
 
     private static func serve(
-        _ listener: Int32, _ administration: AccountAdministration, _ log: ServerLog, _ audit: AuditTrail?
+        _ listener: Int32, _ wake: WakePipe, _ administration: AccountAdministration, _ log: ServerLog,
+        _ audit: AuditTrail?
     ) {
         let number = accept(listener, nil, nil)
-        guard number >= 0 else { return }
+        guard number >= 0 else {
+            // No room for now: not to be tried without pause.
+            if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { usleep(20_000) }
+            return
+        }
         let client = OwnedDescriptor(owning: number)
-        AdminSocket.limit(number)
+        LocalSocket.setNonBlocking(number)
         guard AdminSocket.isOwnUser(number) else {
             log.write(.warning, "administration", ["reason": "another user connected"])
             return
         }
-        guard let line = line(client), let request = AccountAdministration.Request(line: line) else {
+        guard let line = line(client, wake), let request = AccountAdministration.Request(line: line) else {
             return answer(client, #"{"error":"this is not a request"}"#)
         }
         guard audit?.admits != false else { return answer(client, unwritable) }
@@ -89,9 +102,10 @@ final class AdminServer: Sendable {
         }
     }
 
-    private static func line(_ client: borrowing OwnedDescriptor) -> String? {
+    private static func line(_ client: borrowing OwnedDescriptor, _ wake: WakePipe) -> String? {
+        let end = MonotonicClock.seconds + patience
         var bytes: [UInt8] = []
-        while bytes.count < longestLine {
+        while bytes.count < longestLine, wake.waits(for: client.number, until: end) {
             guard let more = try? client.readPrefix(1), let byte = more.first else { return nil }
             if byte == UInt8(ascii: "\n") { return String(validating: bytes, as: UTF8.self) }
             bytes.append(byte)
@@ -101,7 +115,19 @@ final class AdminServer: Sendable {
 
     private static func answer(_ client: borrowing OwnedDescriptor, _ text: String) {
         let bytes = Array((text + "\n").utf8)
-        unsafe try? client.write(bytes.span.bytes)
+        let end = MonotonicClock.seconds + patience
+        var sent = 0
+        while sent < bytes.count {
+            switch unsafe LocalSocket.send(client.number, bytes.span.bytes.extracting(sent...)) {
+            case .moved(let count): sent += count
+            case .ended: return
+            case .noMemory: usleep(20_000)
+            case .wouldBlock:
+                var event = pollfd(fd: client.number, events: Int16(POLLOUT), revents: 0)
+                unsafe poll(&event, 1, WakePipe.milliseconds(until: end))
+            }
+            guard MonotonicClock.seconds < end else { return }
+        }
     }
 }
 
@@ -130,14 +156,22 @@ final class WakePipe: Sendable {
         SystemCalls.close(ends.write)
     }
 
-    /// Waits for a connection; false once ``wake()`` was called.
-    func waits(for listener: Int32) -> Bool {
+    /// Waits for a connection, or for something to read; false once ``wake()`` was called, and at the end.
+    func waits(for descriptor: Int32, until end: Double = .infinity) -> Bool {
         var events = [
-            pollfd(fd: listener, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
             pollfd(fd: ends.read, events: Int16(POLLIN), revents: 0),
         ]
-        while unsafe poll(&events, 2, -1) < 0 && errno == EINTR {}
-        return events[1].revents == 0
+        while true {
+            let count = unsafe poll(&events, 2, WakePipe.milliseconds(until: end))
+            if count > 0 { return events[1].revents == 0 }
+            guard MonotonicClock.seconds < end else { return false }
+        }
+    }
+
+    /// How long `poll` may wait.
+    static func milliseconds(until end: Double) -> Int32 {
+        end == .infinity ? -1 : Int32(clamping: Int64(max(0, end - MonotonicClock.seconds) * 1000) + 1)
     }
 
     func wake() {

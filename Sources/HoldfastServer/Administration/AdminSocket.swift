@@ -3,7 +3,7 @@ internal import SystemCalls
 
 /// The socket through which an operator on this machine asks the running server.
 enum AdminSocket {
-    /// Seconds that either side waits for the other.
+    /// Seconds that who asks waits for the server.
     private static let seconds = 30
 
     struct Failure: Error, CustomStringConvertible {
@@ -113,9 +113,6 @@ enum AdminSocket {
             throw failure
         }
     }
-
-    /// No read or write waits for ever.
-    static func limit(_ descriptor: Int32) { LocalSocket.setPatience(descriptor, seconds: seconds) }
 
     /// Whether the other end is this user's, or root's.
     static func isOwnUser(_ descriptor: Int32) -> Bool {
