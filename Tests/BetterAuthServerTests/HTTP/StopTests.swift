@@ -19,7 +19,35 @@ private struct LateService: HTTPService {
     func sent(_ reply: HTTPReply, to path: String, at route: String?, _ request: AnsweredRequest) {}
 }
 
+/// Tells when a request has begun.
+private struct WatchingService: HTTPService {
+    let began = DispatchSemaphore(value: 0)
+
+    func route(_ path: String) -> String? { path }
+
+    func refusal(_ method: HTTPRequest.Method?, at route: String, _ address: ClientAddress) -> HTTPReply? {
+        began.signal()
+        return nil
+    }
+
+    func handle(_ request: HTTPRequest, at route: String, _ answer: @escaping @Sendable (HTTPReply) -> Void) {
+        answer(.text("whole\n"))
+    }
+
+    func sent(_ reply: HTTPReply, to path: String, at route: String?, _ request: AnsweredRequest) {}
+}
+
 @Suite struct StopTests {
+    @Test func `half a request holds no stop up`() throws {
+        let service = WatchingService()
+        let front = try HTTPServer(listening: "127.0.0.1:0", service)
+        let client = try HTTPClient(front.address)
+        client.send(Array("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 500\r\n\r\n{".utf8))
+        service.began.wait()
+        #expect(front.stop())
+        #expect(client.isClosed())
+    }
+
     /// A request that a resting connection sends while the front stops is answered or not begun: never does it leave a
     /// suspended connection to a daemon that ends, for which libmicrohttpd ends the process.
     @Test func requestsThatComeWhileItStops() throws {

@@ -31,7 +31,10 @@ final class HTTPGeneration: Sendable {
     }
 
     /// Ends connections whose request does not come.
-    func endSlow(now: Double) { handler.peers.endSlow(before: now - Double(settings.requestSeconds)) }
+    /// - Parameter seconds: Those that a request has; nil for those of the settings.
+    func endSlow(now: Double, after seconds: Int? = nil) {
+        handler.peers.endSlow(before: now - Double(seconds ?? settings.requestSeconds))
+    }
 
     /// From now on each reply ends its connection.
     func beginStopping() { handler.beginStopping() }

@@ -7,6 +7,8 @@ internal import SystemCalls
 /// A listening front. One thread accepts and deals connections out in turn, since libmicrohttpd's own pool gives one
 /// thread most of them; the others serve.
 @safe package final class HTTPServer: @unchecked Sendable {  // the accepting thread has `listener` until it ends
+    /// Seconds that a request has to come while the front stops.
+    private static let patience = 2
     /// What it is bound to, with the port that the system chose.
     package let address: String
     private let settings: HTTPSettings
@@ -88,9 +90,14 @@ internal import SystemCalls
         accepting = nil
         listener = nil
         close(wake.read)
-        let end = MonotonicClock.seconds + Double(settings.stopSeconds)
+        let begin = MonotonicClock.seconds
         while !reap(all: true) {
-            guard MonotonicClock.seconds < end else {
+            let now = MonotonicClock.seconds
+            // Anybody can send half a request.
+            if now >= begin + Double(Self.patience) {
+                generations.withLock { $0 }.forEach { $0.endSlow(now: now, after: Self.patience) }
+            }
+            guard now < begin + Double(settings.stopSeconds) else {
                 // A connection that rests cannot be closed: what the store still owes after so long is left to the
                 // process's end, and so are the threads that would send it and what they use.
                 unsafe _ = Unmanaged.passRetained(self)
