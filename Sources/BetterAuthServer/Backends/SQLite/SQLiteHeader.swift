@@ -16,6 +16,6 @@ package enum SQLiteHeader {
             return "is the database of another program; name another file"
         }
         guard version > SQLiteSchema.version else { return nil }
-        return "is of version \(version), and this program knows \(SQLiteSchema.version); update the program"
+        return "has version \(version), and this program knows \(SQLiteSchema.version); update the program"
     }
 }
