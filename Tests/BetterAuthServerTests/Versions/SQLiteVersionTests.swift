@@ -92,7 +92,9 @@ import Testing
         #expect(throws: expected) { try SQLiteMaintenance(path).migrate() }
         for command in ["init", "migrate", "check", "vacuum"] {
             let result = try runServerCommand([command, "--database", path], scratch.path)
-            #expect(result.status == 1 && result.output.contains("update the program"), "\(command): \(result.output)")
+            let status: Int32 = command == "init" ? 2 : 1
+            let isTold = result.output.contains("update the program")
+            #expect(result.status == status && isTold, "\(command): \(result.output)")
         }
         let served = try runServerCommand(
             ["serve", "--listen", "127.0.0.1:0", "--database", path], scratch.path)
