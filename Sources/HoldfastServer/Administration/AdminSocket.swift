@@ -3,7 +3,7 @@ internal import SystemCalls
 
 /// The socket through which an operator on this machine asks the running server.
 enum AdminSocket {
-    /// Seconds that who asks waits for the server.
+    /// Seconds for which an operator's command waits for the server.
     private static let seconds = 30
 
     struct Failure: Error, CustomStringConvertible {
