@@ -75,13 +75,15 @@ enum Backup {
         }
         // Its copy has the right mode, whatever the disk of the backup makes of it.
         let copy = work.path + keys
-        do throws(KeyFile.Failure) { try KeyFile(folder + keys).copy(to: copy) } catch {
+        do throws(KeyFile.Failure) { try KeyFile(folder + keys).copy(to: copy, for: keysPath) } catch {
             guard case .missing = error else { throw error }
             throw UsageError("\(folder)\(keys) does not exist: \(folder) is no backup, or a part of one", mayPass: true)
         }
         let file = KeyFile(copy, try KeyPlace.protection(arguments), named: folder + keys)
         var proof = Proof.done
-        try SQLiteBackup.copy(folder + database, to: work.path + database) { proof = try fits(file, $0, folder + keys) }
+        try SQLiteBackup.copy(folder + database, to: work.path + database, for: path) {
+            proof = try fits(file, $0, folder + keys)
+        }
         do throws(SystemError) {
             try work.finish { _ throws(SystemError) in try put(work.path + database, path, copy, keysPath) }
         } catch { throw UsageError("\(path), \(keysPath): \(error)", mayPass: true) }

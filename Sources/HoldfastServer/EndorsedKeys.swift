@@ -27,6 +27,9 @@ struct EndorsedKeys {
         }
     }
 
+    /// Writes the file, also for a chain that has endorsed none.
+    mutating func keep() throws(UsageError) { try save(standings) }
+
     /// Keys that can be remembered still.
     var room: Int { EndorsedKeys.most - standings.count }
 

@@ -7,7 +7,8 @@ internal import SystemCalls
 ///
 /// `keys` has the key of each event, and of the one to come, under its number; `events` is public. A new key is kept
 /// before the event that commits to it is written, so that a chain never commits to a key that is lost. `endorsed` has
-/// the keys of servers that the chain has endorsed. One process at a time has the folder.
+/// the keys of servers that the chain has endorsed, and is made before the first event. One process at a time has the
+/// folder.
 struct KeyChainFolder {
     private let folder: String
     private(set) var events: [SignedKeyEvent]
@@ -33,6 +34,10 @@ struct KeyChainFolder {
         try self.init(folder, file, file.load(responseLifetime: .max / 4, accessLifetime: .max / 4))
         guard !events.isEmpty, key(events.count - 1) != nil, key(events.count) != nil else {
             throw UsageError("\(folder): the keys are not those of the events")
+        }
+        // Earlier programs made none before the first key that they endorsed.
+        guard events.count == 1 || KeyChainFolder.has(folder, "/endorsed") else {
+            throw KeyChainFolder.lostEndorsed(folder)
         }
     }
 
@@ -65,6 +70,7 @@ struct KeyChainFolder {
         defer { flock(lock.number, LOCK_UN) }
         guard !hasChain(folder) else { return (try KeyChainFolder(folder, protection), false) }
         guard !has(folder, "/keys") else { throw lostEvents(folder) }
+        let hasEndorsed = has(folder, "/endorsed")
         let file = KeyFile(folder + "/keys", protection)
         // The first key has the number 0 in the place of a moment.
         do {
@@ -77,6 +83,7 @@ struct KeyChainFolder {
         } catch {
             // Keys that nothing was signed with yet.
             if !hasChain(folder) {
+                if !hasEndorsed { unsafe unlink(folder + "/endorsed") }
                 unsafe unlink(folder + "/keys")
                 if isNew { unsafe rmdir(folder) }
             }
@@ -101,6 +108,15 @@ struct KeyChainFolder {
             mayPass: true)
     }
 
+    /// Keys that a tainted generation has endorsed would be endorsed again.
+    private static func lostEndorsed(_ folder: String) -> UsageError {
+        UsageError(
+            "\(folder) has a chain, but not the keys that it has endorsed, and would endorse tainted ones again: put a copy "
+                + "of \(folder)/endorsed back. If there is none, begin another chain with holdfast-server init-chain, and "
+                + "have programs trust it",
+            mayPass: true)
+    }
+
     private init(_ folder: String, _ file: KeyFile, _ kept: ServerKeys) throws {
         self.folder = folder
         endorsed = try EndorsedKeys(folder + "/endorsed", isThere: KeyChainFolder.has(folder, "/endorsed"))
@@ -110,8 +126,13 @@ struct KeyChainFolder {
         events = []
         guard KeyChainFolder.hasChain(folder) else { return }
         let text = Array(try TextFile.read(folder + "/events", most: MessageLimits.keyList).utf8)
-        events = try unsafe KeyEventList(parsing: text.span.bytes).events
-        published = try KeyEventList.bytes(of: events)
+        do {
+            events = try unsafe KeyEventList(parsing: text.span.bytes).events
+            published = try KeyEventList.bytes(of: events)
+        } catch {
+            throw UsageError(
+                "\(folder)/events is damaged; put a copy of it back (GET /hsm/keys of the key service)")
+        }
     }
 
     /// Whether its files are there still.
@@ -186,7 +207,11 @@ struct KeyChainFolder {
                 mayPass: true)
         }
         // First: an event without it would bring them back.
-        if let kept { try endorsed.taint(except: kept) }
+        if let kept {
+            try endorsed.taint(except: kept)
+        } else if !KeyChainFolder.has(folder, "/endorsed") {
+            try endorsed.keep()
+        }
         let taintPrevious = kept != nil
         let number = events.count
         let signer = try keep(number)

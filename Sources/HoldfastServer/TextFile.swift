@@ -37,7 +37,7 @@ enum TextFile {
         defer { SecretText.wipe(&line) }
         let mode: mode_t
         do {
-            let file = try OwnedDescriptor(path, O_RDONLY)
+            let file = try opened(path)
             mode = try file.status().st_mode
             var contents = try SecretBytes(zeroed: largestSecret)
             var count = 0
@@ -79,12 +79,27 @@ enum TextFile {
     private static let noMemory = UsageError(
         "the limit of locked memory is too low: raise LimitMEMLOCK (ulimit -l) to 64 MiB", mayPass: true)
 
+    /// Descriptors that the caller has handed over: a pipe among them is waited for.
+    private static let handedOver = ["/dev/fd/", "/dev/stdin", "/proc/self/fd/"]
+
+    /// Opens a file to read it. A pipe with a name might never have a writer.
+    private static func opened(_ path: String) throws(UsageError) -> OwnedDescriptor {
+        do throws(SystemError) {
+            guard !handedOver.contains(where: { path.hasPrefix($0) }) else {
+                return try OwnedDescriptor(path, O_RDONLY)
+            }
+            let file = try OwnedDescriptor(path, O_RDONLY | O_NONBLOCK)
+            if try file.status().st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) { return file }
+        } catch { throw UsageError("\(path): \(error)", mayPass: true) }
+        throw UsageError("\(path) is no ordinary file")
+    }
+
     private static func readWithMode(
         _ path: String, most: Int = largest
     ) throws(UsageError) -> (text: String, mode: mode_t) {
         let (contents, mode): ([UInt8], mode_t)
+        let file = try opened(path)
         do throws(SystemError) {
-            let file = try OwnedDescriptor(path, O_RDONLY)
             (contents, mode) = (try file.readPrefix(most + 1), try file.status().st_mode)
         } catch { throw UsageError("\(path): \(error)", mayPass: true) }
         guard contents.count <= most else { throw UsageError("\(path) is too large") }
@@ -98,7 +113,9 @@ enum TextFile {
         guard contents.count <= most else { throw UsageError("\(path) has no room for more; it was not changed") }
         let temporary = path + ".new"
         do throws(SystemError) {
-            let file = try OwnedDescriptor(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW)
+            // Of a process that was killed.
+            unsafe unlink(temporary)
+            let file = try NewFile.make(temporary, O_WRONLY, for: path)
             try unsafe file.write(contents.span.bytes)
             try file.synchronize()
             try renameDurably(temporary, to: path)

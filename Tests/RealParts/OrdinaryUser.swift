@@ -9,7 +9,7 @@ package enum OrdinaryUser {
     }
 
     /// Makes a folder that belongs to that user.
-    static func makeFolder(_ name: String) throws -> String {
+    package static func makeFolder(_ name: String) throws -> String {
         let folder = NSTemporaryDirectory() + "holdfast-\(name)-\(UUID().uuidString.prefix(8))"
         try FileManager.default.createDirectory(
             atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])

@@ -70,8 +70,7 @@ package struct KeyFile: Sendable {
         guard let file = try open() else { throw .missing(name) }
         let status: stat
         do throws(SystemError) { status = try file.status() } catch { throw .system(name, error.number) }
-        let isFile = status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG)
-        guard isFile, (1...KeyFile.largest).contains(Int(status.st_size)) else { throw .damaged(name) }
+        guard KeyFile.mayBeOne(status) else { throw .damaged(name) }
         return try named { () throws in
             let whole = try read(file, Int(status.st_size))
             // What has no keys has none that others may have read.
@@ -124,6 +123,10 @@ package struct KeyFile: Sendable {
         } catch { throw error.number == EWOULDBLOCK ? .busy(name) : .system(name, error.number) }
     }
 
+    private static func mayBeOne(_ status: stat) -> Bool {
+        status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) && (1...largest).contains(Int(status.st_size))
+    }
+
     /// Whether it begins as one of the two forms does.
     private static func isOne(_ contents: borrowing SecretBytes) -> Bool {
         let start = contents.withBytes { bytes in
@@ -138,9 +141,9 @@ package struct KeyFile: Sendable {
         return [mark, KeySealing.mark].contains { start.starts(with: $0.dropLast(2)) }
     }
 
-    /// Nil where there is none.
+    /// Nil where there is none. A pipe with that name is not waited for.
     private func open() throws(Failure) -> OwnedDescriptor? {
-        do throws(SystemError) { return try OwnedDescriptor(path, O_RDONLY | O_NOFOLLOW) } catch {
+        do throws(SystemError) { return try OwnedDescriptor(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) } catch {
             guard error.number == ENOENT else { throw .system(name, error.number) }
             return nil
         }
@@ -215,18 +218,19 @@ package struct KeyFile: Sendable {
     }
 
     /// Copies the file as it is, durably, for its owner alone.
-    /// - Parameter target: A file that does not exist yet.
+    /// - Parameters:
+    ///   - target: A file that does not exist yet.
+    ///   - place: The path that it will have; nil for the one it has.
     /// - Throws: ``Failure``.
-    package func copy(to target: String) throws(Failure) {
+    package func copy(to target: String, for place: String? = nil) throws(Failure) {
         guard let file = try open() else { throw .missing(name) }
         let status: stat
         do throws(SystemError) { status = try file.status() } catch { throw .system(name, error.number) }
-        // Other ones are no files of keys.
-        guard (1...KeyFile.largest).contains(Int(status.st_size)) else { throw .damaged(name) }
+        guard KeyFile.mayBeOne(status) else { throw .damaged(name) }
         let contents = try named { () throws in try read(file, Int(status.st_size)) }
         // Of a sealed one nothing but its form can be told on another machine.
         let isNew = try contents.withBytes { bytes throws(Failure) in
-            try KeyFile(target).put(bytes, true) { _ throws(Failure) in }
+            try KeyFile(target).put(bytes, true, for: place) { _ throws(Failure) in }
         }
         guard isNew else { throw .system(target, EEXIST) }
     }
@@ -261,16 +265,18 @@ package struct KeyFile: Sendable {
         }
     }
 
-    /// - Parameter check: Called with the name of what was written, before it has its own.
+    /// - Parameters:
+    ///   - place: As for ``copy(to:for:)``.
+    ///   - check: Called with the name of what was written, before it has its own.
     private func put(
-        _ bytes: RawSpan, _ isFirst: Bool, _ check: (String) throws(Failure) -> Void
+        _ bytes: RawSpan, _ isFirst: Bool, for place: String? = nil, _ check: (String) throws(Failure) -> Void
     ) throws(Failure) -> Bool {
         // A name of its own: another process may be writing too.
         let temporary = "\(path).\(getpid()).\(UInt64.random(in: 0 ... .max))"
         defer { unsafe unlink(temporary) }
         KeyLeftovers.remove(beside: path)
         do throws(SystemError) {
-            let file = try OwnedDescriptor(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
+            let file = try NewFile.make(temporary, O_WRONLY, for: place ?? path)
             try file.write(bytes)
             try file.synchronize()
         } catch { throw .system(name, error.number) }

@@ -199,6 +199,7 @@ FUNCTION(int64_t, lseek, "(_:_:_:)", int file, int64_t offset, int from);
 FUNCTION(int, fsync, "(_:)", int file);
 FUNCTION(int, ftruncate, "(_:_:)", int file, int64_t size);
 FUNCTION(int, fchmod, "(_:_:)", int file, uint16_t mode);
+FUNCTION(int, fchown, "(_:_:_:)", int file, uint32_t owner, uint32_t group);
 FUNCTION(int, chmod, "(_:_:)", const char *LEGACY path, uint16_t mode);
 FUNCTION(int, flock, "(_:_:)", int file, int operation);
 FUNCTION(int, dup, "(_:)", int file);

@@ -104,6 +104,7 @@ int64_t darwin_lseek(int file, int64_t offset, int from) { return lseek(file, of
 int darwin_fsync(int file) { return fsync(file); }
 int darwin_ftruncate(int file, int64_t size) { return ftruncate(file, size); }
 int darwin_fchmod(int file, uint16_t mode) { return fchmod(file, mode); }
+int darwin_fchown(int file, uint32_t owner, uint32_t group) { return fchown(file, owner, group); }
 int darwin_chmod(const char *path, uint16_t mode) { return chmod(path, mode); }
 int darwin_flock(int file, int operation) { return flock(file, operation); }
 int darwin_dup(int file) { return dup(file); }

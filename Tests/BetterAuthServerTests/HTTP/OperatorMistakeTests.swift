@@ -142,6 +142,64 @@ import Testing
         #expect(again.status == 0 && again.output == hsm.key + "\n", "\(again.output)")
     }
 
+    /// Without them keys that were compromised would be endorsed again.
+    @Test func `a key chain whose endorsed keys are lost is refused, but for one that was never used`() throws {
+        let scene = try KeyChainScene(folder)
+        let chain = folder + "/chain"
+        #expect(try FileManager.default.contentsOfDirectory(atPath: chain).sorted() == ["endorsed", "events", "keys"])
+        // An earlier program has made the folder.
+        try FileManager.default.removeItem(atPath: chain + "/endorsed")
+        let hsm = try scene.keeper()
+        #expect(try scene.order("/rotate", generation: 0, of: hsm).status == 200)
+        hsm.process.end(SIGTERM)
+        try scene.keeper().process.end(SIGTERM)
+        try FileManager.default.removeItem(atPath: chain + "/endorsed")
+        for arguments in [["hsm", "--listen", "127.0.0.1:0"] + scene.options, ["init-chain", "--folder", chain]] {
+            let lost = try run(arguments)
+            #expect(lost.status == 1 && lost.output.contains("put a copy of \(chain)/endorsed back"), "\(lost.output)")
+        }
+    }
+
+    @Test func `damaged events of a key chain are told as such`() throws {
+        let scene = try KeyChainScene(folder)
+        let events = folder + "/chain/events"
+        let whole = try Data(contentsOf: URL(fileURLWithPath: events))
+        for bytes in [whole.dropLast(), whole + [0x7D], whole.prefix(1), Data()] {
+            try bytes.write(to: URL(fileURLWithPath: events))
+            let damaged = try run(["hsm", "--listen", "127.0.0.1:0"] + scene.options)
+            let words = "\(events) is damaged; put a copy of it back (GET /hsm/keys of the key service)"
+            #expect(damaged.status == 2 && damaged.output.contains(words), "\(damaged.output)")
+        }
+    }
+
+    @Test func `a pipe in the place of a file is refused, and one that was handed over is read`() throws {
+        let (pipe, scene) = (folder + "/pipe", try KeyChainScene(folder))
+        try #require(unsafe mkfifo(pipe, 0o600) == 0)
+        let hsm = ["hsm", "--listen", "127.0.0.1:0"] + scene.options
+        for (arguments, part) in [
+            (["check", "--database", "@" + pipe], "is no ordinary file"),
+            (["serve", "--config", pipe], "no ordinary file"),
+            (serving + ["--attributes", pipe], "is no ordinary file"), (hsm.dropLast() + [pipe], "is no ordinary file"),
+            (serving + ["--tls-certificate", pipe, "--tls-key", pipe], "is no ordinary file"),
+            (["rotate-keys", "--keys-file", pipe], "no file of server keys"),
+        ] as [([String], String)] {
+            let result = try run(arguments)
+            #expect(result.status == 2 && result.output.contains(part), "\(arguments): \(result.output)")
+        }
+        for (name, part) in [("endorsed", "is no ordinary file"), ("keys", "no file of server keys")] {
+            try FileManager.default.removeItem(atPath: "\(folder)/chain/\(name)")
+            try #require(unsafe mkfifo("\(folder)/chain/\(name)", 0o600) == 0)
+            let result = try run(hsm)
+            #expect(result.status == 2 && result.output.contains(part), "\(name): \(result.output)")
+        }
+        #expect(try run(["init", "--database", fixture.path]).status == 0)
+        let words = ["sh", "-c", "echo \"$0\" | \"$@\"", fixture.path]
+        for place in ["/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"] {
+            let read = try runServerCommand(["check", "--database", "@" + place], folder, before: words)
+            #expect(read.status == 0, "\(place): \(read.output)")
+        }
+    }
+
     @Test func `of key chains that are begun together in one folder there is one`() throws {
         for round in 0..<(TestRun.isSoak ? 50 : 3) {
             let path = "\(folder)/chain-\(round)"

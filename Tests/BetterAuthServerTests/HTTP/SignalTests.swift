@@ -13,22 +13,22 @@ import Testing
             atPath: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     }
 
-    /// Starts a command that waits for its configuration, which is a pipe.
-    /// - Returns: The process, and the end to write the configuration to. The file of that name has it from then on.
-    private func begin(_ words: String..., configuration: String, output: Int32? = nil) throws -> (Spawned, FileHandle)
-    {
-        let path = folder + "/server.conf"
-        #expect(unsafe mkfifo(path, 0o600) == 0)
-        let process = try Spawned([ServerProcess.program] + words + ["--config", path], output: output)
-        var end: Int32 = -1
-        let isOpen = Patience.wait {
-            end = unsafe open(path, O_WRONLY | O_NONBLOCK | O_CLOEXEC)
-            return end >= 0
+    private var database: String { folder + "/accounts.db" }
+
+    /// Starts a command that waits for the rest of its database's name, which comes through a pipe.
+    /// - Returns: The process, and the end to write the rest to.
+    private func begin(_ words: String..., output: Int32? = nil) throws -> (Spawned, FileHandle) {
+        let pipe = Pipe()
+        let here = pipe.fileHandleForReading.fileDescriptor
+        let process = try Spawned(
+            [ServerProcess.program] + words + ["--database", "@/dev/fd/3"], output: output, passing: here)
+        try pipe.fileHandleForWriting.write(contentsOf: Data(database.prefix(1).utf8))
+        var left: Int32 = 1
+        let isReading = Patience.wait {
+            unsafe ioctl(here, UInt(FIONREAD), &left) == 0 && left == 0 || !process.isRunning
         }
-        try #require(isOpen)
-        try configuration.write(toFile: path + ".new", atomically: false, encoding: .utf8)
-        #expect(unsafe rename(path + ".new", path) == 0)
-        return (process, FileHandle(fileDescriptor: end, closeOnDealloc: true))
+        try #require(isReading && process.isRunning)
+        return (process, pipe.fileHandleForWriting)
     }
 
     @Test func `a reload that is asked for too early ends no server`() throws {
@@ -36,10 +36,9 @@ import Testing
         let log = folder + "/log"
         let output = unsafe open(log, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         defer { close(output) }
-        let text = "listen = 127.0.0.1:0\ndatabase = \(folder)/accounts.db\n"
-        let (process, end) = try begin("serve", configuration: text, output: output)
+        let (process, end) = try begin("serve", "--listen", "127.0.0.1:0", output: output)
         process.signal(SIGHUP)
-        try end.write(contentsOf: Data(text.utf8))
+        try end.write(contentsOf: Data(database.dropFirst().utf8))
         try end.close()
         let isReady = Patience.wait {
             (try? String(contentsOfFile: log, encoding: .utf8))?.contains("ready ") == true || !process.isRunning
@@ -51,7 +50,7 @@ import Testing
 
     @Test func `a command that serves nobody ends when asked to`() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let (process, end) = try begin("check", configuration: "")
+        let (process, end) = try begin("check")
         process.signal(SIGTERM)
         #expect(Patience.wait { !process.isRunning })
         try end.close()

@@ -25,10 +25,9 @@ package enum SQLiteBackup {
     /// - Throws: ``StoreError/missing(_:)``, ``StoreError/unavailable(_:)``.
     package static func write(_ path: String, to target: String) throws(StoreError) {
         let connection = try open(path)
-        do throws(SystemError) {
-            let file = try OwnedDescriptor(target, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
-            try uninterrupted { fchmod(file.number, 0o600) }
-        } catch { throw .unavailable("\(target): \(error)") }
+        do throws(SystemError) { _ = try NewFile.make(target, O_RDWR) } catch {
+            throw .unavailable("\(target): \(error)")
+        }
         // SQLite takes an empty file for a new database, and writes to that one only.
         try connection.execute("PRAGMA query_only = OFF")
         try connection.prepare("VACUUM INTO CAST(? AS TEXT)").run(.bytes(Array(SQLiteConnection.name(target).utf8)))
@@ -42,24 +41,26 @@ package enum SQLiteBackup {
     /// copy of its one file, which has no name yet under which anybody would take it for a database.
     /// - Parameters:
     ///   - copy: In a folder of its own.
+    ///   - place: The path that the copy will have; nil for the one it has.
     ///   - accept: Called with what the database says of its keys; a throw refuses it.
     /// - Throws: ``StoreError``, and what `accept` throws.
-    package static func copy(_ source: String, to copy: String, _ accept: (KeyMark?) throws -> Void) throws {
+    package static func copy(
+        _ source: String, to copy: String, for place: String? = nil, _ accept: (KeyMark?) throws -> Void
+    ) throws {
         // A backup has none. SQLite would do what a journal says, deleting other files among it.
         for ending in ["-journal", "-wal", "-shm"] where unsafe access(source + ending, F_OK) == 0 {
             throw StoreError.unavailable("\(source)\(ending) is no part of a backup")
         }
-        do throws(SystemError) { try copyFile(source, to: copy) } catch {
+        do throws(SystemError) { try copyFile(source, to: copy, for: place) } catch {
             throw error.number == ENOENT ? StoreError.missing(source) : .unavailable("\(source): \(error)")
         }
         try accept(examine(copy, named: source))
     }
 
-    private static func copyFile(_ source: String, to target: String) throws(SystemError) {
+    private static func copyFile(_ source: String, to target: String, for place: String?) throws(SystemError) {
         let file = try OwnedDescriptor(source, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
         guard try file.status().st_mode & S_IFMT == S_IFREG else { throw SystemError(EINVAL) }
-        let copy = try OwnedDescriptor(target, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
-        try uninterrupted { fchmod(copy.number, 0o600) }
+        let copy = try NewFile.make(target, O_WRONLY, for: place)
         while true {
             let bytes = try file.readPrefix(1 << 20)
             if bytes.isEmpty { break }

@@ -82,7 +82,7 @@ package struct SQLiteMaintenance: Sendable {
 /// The claim of a process on a database file: one server at a time, since challenges are in its memory.
 @safe final class SQLiteFile: Sendable {
     let path: String
-    private let descriptor: Int32
+    private let descriptor: OwnedDescriptor
 
     /// Claims the file.
     /// - Parameter creates: Whether it is made where it is not there, for its owner alone.
@@ -90,22 +90,28 @@ package struct SQLiteMaintenance: Sendable {
     init(_ path: String, creates: Bool) throws(StoreError) {
         // SQLite locks with fcntl, which knows nothing of flock. This descriptor must nevertheless outlive SQLite's
         // own: closing any descriptor of a file drops fcntl's locks on it.
-        let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (creates ? O_CREAT : 0)
-        let descriptor = unsafe open(path, flags, 0o600)
-        guard descriptor >= 0 else {
-            throw errno == ENOENT && !creates ? .missing(path) : .unavailable("\(path): \(SystemError.last)")
+        do throws(SystemError) { descriptor = try SQLiteFile.open(path, creates) } catch {
+            throw error.number == ENOENT && !creates ? .missing(path) : .unavailable("\(path): \(error)")
         }
-        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-            close(descriptor)
+        guard flock(descriptor.number, LOCK_EX | LOCK_NB) == 0 else {
             throw .unavailable("\(path) is in use by another process")
         }
         self.path = path
-        self.descriptor = descriptor
+    }
+
+    private static func open(_ path: String, _ creates: Bool) throws(SystemError) -> OwnedDescriptor {
+        do throws(SystemError) { return try OwnedDescriptor(path, O_RDWR | O_NOFOLLOW) } catch {
+            guard creates, error.number == ENOENT else { throw error }
+        }
+        do throws(SystemError) { return try NewFile.make(path, O_RDWR) } catch {
+            // Another process was faster.
+            guard error.number == EEXIST else { throw error }
+        }
+        return try OwnedDescriptor(path, O_RDWR | O_NOFOLLOW)
     }
 
     deinit {
         // A process that is being started has a copy of every descriptor for a moment: closing alone would not let go.
-        flock(descriptor, LOCK_UN)
-        close(descriptor)
+        flock(descriptor.number, LOCK_UN)
     }
 }
