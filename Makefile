@@ -74,7 +74,8 @@ check:
 	@HOLDFAST_CHECK=1 HOLDFAST_DESKTOP=full $(MAKE) --no-print-directory test
 	@$(MAKE) --no-print-directory deb deb-test
 	@HOLDFAST_SITE=full $(MAKE) --no-print-directory site site-test
-	@$(MAKE) --no-print-directory bench BENCH=--quick
+	@$(BOOTSTRAP) --bench --test
+	@scripts/bench --packages --quick
 
 # The command that is measured is the one that `make install` installs. BENCH takes options (see --help).
 BENCH ?=
