@@ -72,7 +72,7 @@ test:
 
 check:
 	@HOLDFAST_CHECK=1 HOLDFAST_DESKTOP=full $(MAKE) --no-print-directory test
-	@$(MAKE) --no-print-directory deb deb-test
+	@$(MAKE) --no-print-directory PACKAGES=--bench deb deb-test
 	@HOLDFAST_SITE=full $(MAKE) --no-print-directory site site-test
 	@$(BOOTSTRAP) --bench --test
 	@scripts/bench --packages --quick
@@ -176,9 +176,11 @@ desktop-bench:
 	@scripts/desktop release build/desktop
 	@scripts/desktop-test build/desktop/bin/holdfast-desktop first_run figures
 
+PACKAGES ?=
+
 deb:
 	@$(BOOTSTRAP) --desktop --packages
-	@scripts/packages
+	@scripts/packages $(PACKAGES)
 
 deb-test:
 	@$(BOOTSTRAP) --packages
