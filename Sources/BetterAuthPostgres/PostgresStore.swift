@@ -57,12 +57,9 @@ package final class PostgresStore: ServerStore {
         then(
             Result { () throws(StoreError) in
                 try accounts.apply(change) { account, revoked throws(StoreError) in
-                    let isVoiding = account.voidBefore >= change.moment
-                    let voiding = account.devices.filter { $0.voidBefore >= change.moment }
-                    guard !revoked.isEmpty || !voiding.isEmpty || isVoiding else { return }
+                    let marks = account.devices.filter { $0.voidBefore >= change.moment }
                     try entries.publish(
-                        devices: revoked, of: change.identity, voidBefore: isVoiding ? account.voidBefore : .never,
-                        devicesBefore: voiding.map { ($0.id, $0.voidBefore) }, seconds: revocationSeconds)
+                        devices: revoked, marks: marks.map { ($0.id, $0.voidBefore) }, seconds: revocationSeconds)
                 }
             })
     }

@@ -77,6 +77,8 @@ enum ServerOptions {
         help: "The socket at which serve answers accounts, for its own user and root only (default for accounts: "
             + "\(AdminServer.place)).")
     static let json = Flag("json", "Print one line of JSON.")
+    static let clockWasAhead = Flag(
+        "clock-was-ahead", "Of accounts that a clock which was ahead has marked: list only these; set the mark back.")
 
     // The audit log.
     static let auditLog = TextOption(

@@ -56,7 +56,8 @@ import Testing
         let account = try TestAccount(on: server)
         let identity = account.device.identity
         let session = try TestSession(account.device, on: server)
-        #expect(try change(fixture.store, .endSessions, identity, server.clock) == .committed)
+        let ending = AccountChange(identity: identity, endSessionsOf: nil, moment: server.clock.now)
+        #expect(try done { fixture.store.apply(ending, then: $0) } == .committed)
         #expect(try server.refresh(session).1 == .invalidDevice)
         server.clock.advance(seconds: 1)
         _ = try TestSession(account.device, on: server)
@@ -151,7 +152,8 @@ import Testing
         #expect(estimated.deleted == deleted && estimated.open == changes.model.count - deleted)
         var (seen, last): (Set<String>, IdentityID?) = ([], nil)
         repeat {
-            let page = try #require(ApplicationData(json: administration.answer(.list(last))).members())
+            let page = try #require(
+                ApplicationData(json: administration.answer(.list(last, clockWasAhead: false))).members())
             for match in String(decoding: try #require(page["accounts"]).bytes, as: UTF8.self)
                 .matches(of: /"identity":"([^"]+)"/)
             { seen.insert(String(match.output.1)) }
@@ -179,10 +181,13 @@ import Testing
     @Test func `each deed of an operator has a name of its own in the logs`() throws {
         let (identity, device) = (IdentityID(try freshDigest()), DeviceID(try freshDigest()))
         let requests: [AccountAdministration.Request] =
-            [.count(after: nil), .list(nil), .show(identity), .export(identity), .endSessions(identity, device)]
+            [.count(after: nil), .list(nil, clockWasAhead: false), .show(identity), .export(identity)]
+            + [nil, device].flatMap { device in
+                [false, true].map { .endSessions(identity, device, clockWasAhead: $0) }
+            }
             + AccountChange.Administration.allCases.map { .change($0, identity) }
         #expect(Set(requests.map(\.deed)).count == requests.count)
-        #expect(Set(requests.compactMap(\.changes)).count == AccountChange.Administration.allCases.count + 1)
+        #expect(Set(requests.compactMap(\.changes)).count == AccountChange.Administration.allCases.count + 4)
     }
 
     @Test func `of a change that the store may have made the logs say that it is unknown`() throws {

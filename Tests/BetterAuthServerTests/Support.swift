@@ -17,8 +17,19 @@ final class TestClock: ServerClock {
 
     var now: Timestamp { Timestamp(clamping: time.withLock { $0 }) }
 
-    func advance(seconds: Int64) { time.withLock { $0 += seconds * 1000 } }
-    func advance(milliseconds: Int64) { time.withLock { $0 += milliseconds } }
+    /// Time passes; into the past it does not.
+    private let passed = Mutex<Int64>(0)
+
+    var running: Int64 { passed.withLock { $0 } }
+
+    func advance(seconds: Int64) { advance(milliseconds: seconds * 1000) }
+    func advance(milliseconds: Int64) {
+        passed.withLock { $0 += max(0, milliseconds) }
+        time.withLock { $0 += milliseconds }
+    }
+
+    /// Somebody sets it.
+    func set(by seconds: Int64) { time.withLock { $0 += seconds * 1000 } }
 }
 
 /// What is given on some thread is waited for on another.

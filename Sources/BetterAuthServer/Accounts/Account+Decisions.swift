@@ -17,13 +17,14 @@ extension AccountChange {
     private func applied(
         to account: Account?
     ) throws(ProtocolError) -> (account: Account, revoked: [DeviceID]) {
+        let account = account?.markedByDevice
         switch kind {
         case .create(let device, let recoveryHash):
             // Also when it was deleted: an identity is burnt for ever.
             guard account == nil else { throw .plain(.alreadyRegistered) }
             var device = device
             device.reply = reply
-            return (Account(recoveryHash: recoveryHash, voidBefore: .never, devices: [device]), [])
+            return (Account(recoveryHash: recoveryHash, devices: [device]), [])
         case .rotate(let rotation):
             return (try rotated(account, rotation).account, [])
         case .link(let rotation, let device):
@@ -48,7 +49,7 @@ extension AccountChange {
             return (changed, [])
         case .delete(let rotation):
             let (changed, _) = try rotated(account, rotation)
-            return (changed.burnt(reply, now: moment), changed.devices.map(\.id))
+            return (.burnt(reply), changed.devices.map(\.id))
         case .recover(var device, let revealed, let next):
             // The same answer whether the identity is unknown, deleted, or has another recovery key.
             guard var changed = account, !changed.isLocked, let committed = changed.recoveryHash,
@@ -63,16 +64,13 @@ extension AccountChange {
             device.reply = reply
             changed.devices = [device]
             changed.recoveryHash = next
-            changed.voidBefore = max(moment, changed.voidBefore)
             return (changed, revoked)
         case .administer(let administration):
             return try administered(account, administration)
-        case .endSessions(let device):
+        case .endSessions(let device, let clockWasAhead):
             guard var changed = account, !changed.isDeleted else { throw .plain(.unknownPath) }
-            guard let index = changed.devices.firstIndex(where: { $0.id == device }) else {
-                throw .invalidDevice(device, calculated: nil)
-            }
-            changed.devices[index].voidBefore = max(justAfter, changed.devices[index].voidBefore)
+            if let device, changed.device(device) == nil { throw .invalidDevice(device, calculated: nil) }
+            changed.endSessions(before: justAfter, clockWasAhead: clockWasAhead) { device == nil || $0.id == device }
             return (changed, [])
         }
     }
@@ -85,14 +83,12 @@ extension AccountChange {
     ) throws(ProtocolError) -> (account: Account, revoked: [DeviceID]) {
         guard var changed = account, !changed.isDeleted else { throw .plain(.unknownPath) }
         switch administration {
-        case .lock: changed.isLocked = true
-        case .unlock:
-            changed.isLocked = false
-            return (changed, [])
-        case .endSessions: break
-        case .delete: return (changed.burnt(nil, now: moment), changed.devices.map(\.id))
+        case .lock:
+            changed.isLocked = true
+            changed.endSessions(before: justAfter) { _ in true }
+        case .unlock: changed.isLocked = false
+        case .delete: return (.burnt(nil), changed.devices.map(\.id))
         }
-        changed.voidBefore = max(justAfter, changed.voidBefore)
         return (changed, [])
     }
 
@@ -114,10 +110,25 @@ extension AccountChange {
 
 extension Account {
     /// What stays of it for ever, so that its identity is never made again.
-    fileprivate func burnt(_ reply: CommittedReply?, now: Timestamp) -> Account {
-        Account(
-            recoveryHash: nil, voidBefore: max(now, voidBefore), devices: [],
-            departedReplies: reply.map { [$0] } ?? [])
+    fileprivate static func burnt(_ reply: CommittedReply?) -> Account {
+        Account(recoveryHash: nil, devices: [], departedReplies: reply.map { [$0] } ?? [])
+    }
+
+    /// The same, with no mark but those of its devices: one that comes later is under none.
+    fileprivate var markedByDevice: Account {
+        var account = self
+        account.voidBefore = .never
+        account.endSessions(before: voidBefore) { _ in true }
+        return account
+    }
+
+    /// A mark does not go down, for a clock that is behind would bring tokens back, unless the operator says so.
+    fileprivate mutating func endSessions(
+        before moment: Timestamp, clockWasAhead: Bool = false, of isMeant: (Device) -> Bool
+    ) {
+        for index in devices.indices where isMeant(devices[index]) {
+            devices[index].voidBefore = clockWasAhead ? moment : max(moment, devices[index].voidBefore)
+        }
     }
 
     fileprivate func expectNew(_ id: DeviceID) throws(ProtocolError) {

@@ -40,7 +40,8 @@ package struct Account: Sendable, Hashable {
 
     /// Commits to the recovery key; nil once the account is deleted.
     package var recoveryHash: RecoveryHash?
-    /// Access tokens that were issued before this are void.
+    /// Access tokens that were issued before this are void, of every device that is there: earlier programs wrote it,
+    /// and the next change moves it to the devices.
     package var voidBefore: Timestamp
     package var devices: [Device]
     /// Devices that were revoked, by a peer or a recovery. None of them is ever registered again.
@@ -51,7 +52,7 @@ package struct Account: Sendable, Hashable {
     package var isLocked: Bool
 
     package init(
-        recoveryHash: RecoveryHash?, voidBefore: Timestamp, devices: [Device], former: [DeviceID] = [],
+        recoveryHash: RecoveryHash?, voidBefore: Timestamp = .never, devices: [Device], former: [DeviceID] = [],
         departedReplies: [CommittedReply] = [], isLocked: Bool = false
     ) {
         self.recoveryHash = recoveryHash
@@ -73,7 +74,21 @@ package struct Account: Sendable, Hashable {
     /// Whether a token of this device that was issued at `issuedAt` still counts.
     package func honours(_ device: DeviceID, issuedAt: Timestamp) -> Bool {
         guard isActive, let device = self.device(device) else { return false }
-        return issuedAt >= max(voidBefore, device.voidBefore)
+        return issuedAt >= mark(of: device)
+    }
+
+    /// The moment before which tokens of a device are void.
+    package func mark(of device: Device) -> Timestamp { max(voidBefore, device.voidBefore) }
+
+    /// Milliseconds by which the clocks of servers may differ.
+    private static let tolerance: Int64 = 60_000
+
+    /// Until when devices are kept out of sessions that open now, by a mark that a clock has made which was ahead; nil
+    /// when none is.
+    package func markedUntil(now: Timestamp) -> Timestamp? {
+        devices.map { mark(of: $0) }.max().flatMap {
+            $0.milliseconds - now.milliseconds > Account.tolerance ? $0 : nil
+        }
     }
 
     /// The reply to an operation that was committed, for as long as it is kept.

@@ -25,8 +25,6 @@ package struct AccountChange: Sendable, Hashable {
         /// Nothing honours its devices until it is unlocked; its sessions end.
         case lock = "lock"
         case unlock = "unlock"
-        /// Ends every session; devices can open new ones.
-        case endSessions = "end-sessions"
         /// For ever: the identity is burnt, as when its user deletes it.
         case delete = "delete"
     }
@@ -43,8 +41,9 @@ package struct AccountChange: Sendable, Hashable {
         case recover(Account.Device, revealed: RecoveryHash, next: RecoveryHash)
         /// By the operator, without a key of the account.
         case administer(Administration)
-        /// By the operator: ends the sessions of one device, which can open new ones.
-        case endSessions(DeviceID)
+        /// By the operator: ends the sessions of one device, nil for all, which can open new ones.
+        /// - Parameter clockWasAhead: Whether what a clock that was ahead has marked is set back to this moment.
+        case endSessions(DeviceID?, clockWasAhead: Bool)
     }
 
     package let identity: IdentityID
@@ -68,10 +67,11 @@ package struct AccountChange: Sendable, Hashable {
         self.moment = moment
     }
 
-    /// Ends the sessions of one device, by the operator.
-    package init(identity: IdentityID, endSessionsOf device: DeviceID, moment: Timestamp) {
+    /// Ends sessions, by the operator.
+    package init(identity: IdentityID, endSessionsOf device: DeviceID?, clockWasAhead: Bool = false, moment: Timestamp)
+    {
         self.identity = identity
-        kind = .endSessions(device)
+        kind = .endSessions(device, clockWasAhead: clockWasAhead)
         reply = nil
         self.moment = moment
     }

@@ -27,32 +27,38 @@ package struct AccountAdministration: Sendable {
     package enum Request: Sendable, Hashable {
         /// Counts some accounts, those after an identity.
         case count(after: IdentityID?)
-        /// The accounts after an identity.
-        case list(IdentityID?)
+        /// The accounts after an identity, or only those that ``Account/markedUntil(now:)`` is about.
+        case list(IdentityID?, clockWasAhead: Bool)
         case show(IdentityID)
         /// All that is stored of an account, for a user's request.
         case export(IdentityID)
         case change(AccountChange.Administration, IdentityID)
-        /// Ends the sessions of one device.
-        case endSessions(IdentityID, DeviceID)
+        /// Ends the sessions of all devices or of one.
+        case endSessions(IdentityID, DeviceID?, clockWasAhead: Bool)
+
+        private static let (endsSessions, aheadWord) = ("end-sessions", "clock-was-ahead")
 
         /// A line of words; nil when it is another one.
         package init?(line: String) {
-            let words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+            var words = line.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+            let isAhead = words.count > 1 && words.last == Self.aheadWord
+            if isAhead { words.removeLast() }
             let identity = words.count >= 2 ? IdentityID(words[1]) : nil
             switch (words[0], words.count, identity) {
+            case ("list", 1, _): self = .list(nil, clockWasAhead: isAhead)
+            case ("list", 2, let identity?): self = .list(identity, clockWasAhead: isAhead)
+            case (Self.endsSessions, 2, let identity?): self = .endSessions(identity, nil, clockWasAhead: isAhead)
+            case (Self.endsSessions, 3, let identity?):
+                guard let device = DeviceID(words[2]) else { return nil }
+                self = .endSessions(identity, device, clockWasAhead: isAhead)
+            case _ where isAhead: return nil
             case ("count", 1, _): self = .count(after: nil)
             case ("count", 2, let identity?): self = .count(after: identity)
-            case ("list", 1, _): self = .list(nil)
-            case ("list", 2, let identity?): self = .list(identity)
             case ("show", 2, let identity?): self = .show(identity)
             case ("export", 2, let identity?): self = .export(identity)
             case (let word, 2, let identity?):
                 guard let change = AccountChange.Administration(rawValue: word) else { return nil }
                 self = .change(change, identity)
-            case (AccountChange.Administration.endSessions.rawValue, 3, let identity?):
-                guard let device = DeviceID(words[2]) else { return nil }
-                self = .endSessions(identity, device)
             default: return nil
             }
         }
@@ -61,7 +67,7 @@ package struct AccountAdministration: Sendable {
         package var identity: IdentityID? {
             switch self {
             case .count, .list: nil
-            case .show(let identity), .export(let identity), .change(_, let identity), .endSessions(let identity, _):
+            case .show(let identity), .export(let identity), .change(_, let identity), .endSessions(let identity, _, _):
                 identity
             }
         }
@@ -81,7 +87,9 @@ package struct AccountAdministration: Sendable {
 
         /// What the logs call it: each deed has a name of its own.
         package var deed: String {
-            if case .endSessions = self { "end-device-sessions" } else { String(word) }
+            guard case .endSessions(_, let device, let clockWasAhead) = self else { return String(word) }
+            return (device == nil ? Self.endsSessions : "end-device-sessions")
+                + (clockWasAhead ? "-" + Self.aheadWord : "")
         }
 
         /// The first word of the line.
@@ -91,14 +99,16 @@ package struct AccountAdministration: Sendable {
         package var line: String {
             switch self {
             case .count(let last): last.map { "count \($0)" } ?? "count"
-            case .list(let last): last.map { "list \($0)" } ?? "list"
+            case .list(let last, let isAhead): (last.map { "list \($0)" } ?? "list") + Self.tail(isAhead)
             case .show(let identity): "show \(identity)"
             case .export(let identity): "export \(identity)"
             case .change(let change, let identity): "\(change.rawValue) \(identity)"
-            case .endSessions(let identity, let device):
-                "\(AccountChange.Administration.endSessions.rawValue) \(identity) \(device)"
+            case .endSessions(let identity, let device, let isAhead):
+                "\(Self.endsSessions) \(identity)" + (device.map { " \($0)" } ?? "") + Self.tail(isAhead)
             }
         }
+
+        private static func tail(_ isAhead: Bool) -> String { isAhead ? " " + aheadWord : "" }
     }
 
     /// One line of JSON without its end.
@@ -106,16 +116,29 @@ package struct AccountAdministration: Sendable {
     package func answer(_ request: Request) throws(StoreError) -> String {
         switch request {
         case .count(let last): return try count(after: last)
-        case .list(let last): return try list(after: last)
+        case .list(let last, let clockWasAhead): return try list(after: last, clockWasAhead: clockWasAhead)
         case .show(let identity):
-            return try store.account(identity).map { AccountReport(identity, $0, lifetimes).shown } ?? Self.unknown
+            return try store.account(identity).map {
+                AccountReport(identity, $0, lifetimes).shown(warning($0))
+            } ?? Self.unknown
         case .export(let identity):
             return try store.account(identity).map { AccountReport(identity, $0, lifetimes).exported } ?? Self.unknown
         case .change(let change, let identity):
             return try apply(AccountChange(identity: identity, change, moment: clock.now), request)
-        case .endSessions(let identity, let device):
-            return try apply(AccountChange(identity: identity, endSessionsOf: device, moment: clock.now), request)
+        case .endSessions(let identity, let device, let clockWasAhead):
+            let change = AccountChange(
+                identity: identity, endSessionsOf: device, clockWasAhead: clockWasAhead, moment: clock.now)
+            return try apply(change, request)
         }
+    }
+
+    /// What an operator must know of an account that nobody would miss otherwise: it looks as all others do, and its
+    /// devices cannot refresh what they open.
+    private func warning(_ account: Account) -> String {
+        guard let end = account.markedUntil(now: clock.now) else { return "" }
+        return
+            #","warning":"sessions are marked as ended until \#(end): the clock was ahead; see The clock was wrong in "#
+            + #"operations.md""#
     }
 
     /// Whether an answer says that nothing was done.
@@ -137,12 +160,23 @@ package struct AccountAdministration: Sendable {
         return String(counts.json.dropLast()) + next + "}"
     }
 
-    private func list(after last: IdentityID?) throws(StoreError) -> String {
-        let found = try store.accounts(after: last, most: Self.page)
-        let entries = found.map {
-            #"{"identity":"\#($0.identity)","state":"\#($0.account.state)","devices":\#($0.account.devices.count)}"#
-        }
-        let next = found.count == Self.page ? found.last.map { #","next":"\#($0.identity)""# } ?? "" : ""
+    private func list(after first: IdentityID?, clockWasAhead: Bool) throws(StoreError) -> String {
+        let now = clock.now
+        var (entries, last, seen, isWhole): ([String], IdentityID?, Int, Bool) = ([], first, 0, false)
+        // Of those that a clock has marked there may be few: as many are looked at as are counted at once.
+        repeat {
+            let found = try store.accounts(after: last, most: Self.page)
+            for (identity, account) in found {
+                let end = account.markedUntil(now: now)
+                guard !clockWasAhead || end != nil else { continue }
+                let marked = end.map { #","markedUntil":"\#($0)""# } ?? ""
+                entries.append(
+                    #"{"identity":"\#(identity)","state":"\#(account.state)","devices":\#(account.devices.count)\#(marked)}"#
+                )
+            }
+            (last, seen, isWhole) = (found.last?.identity ?? last, seen + found.count, found.count < Self.page)
+        } while clockWasAhead && !isWhole && entries.count < Self.page && seen < countedAtOnce
+        let next = isWhole ? "" : last.map { #","next":"\#($0)""# } ?? ""
         return #"{"accounts":[\#(entries.joined(separator: ","))]\#(next)}"#
     }
 
@@ -153,7 +187,10 @@ package struct AccountAdministration: Sendable {
             outcome.wakeAll()
         }
         switch try outcome.withLock(when: { $0 != nil }, { $0 ?? .failure(.unavailable("no answer")) }).get() {
-        case .committed, .repeated: return #"{"done":"\#(request.word)","identity":"\#(change.identity)"}"#
+        case .committed, .repeated:
+            // That it was done is known; what is read of it afterwards may fail.
+            let account = (try? store.account(change.identity)).flatMap { $0 }
+            return #"{"done":"\#(request.word)","identity":"\#(change.identity)"\#(account.map(warning) ?? "")}"#
         case .refused(let error):
             return error.code == .invalidDevice ? #"{"error":"the account has no such device"}"# : Self.unknown
         }
@@ -187,13 +224,14 @@ private struct AccountReport {
 
     private var voidBefore: String { text(account.voidBefore) }
 
-    var shown: String {
+    /// - Parameter warning: A member that stands at its end.
+    func shown(_ warning: String) -> String {
         let devices = account.devices.map {
-            #"{"device":"\#($0.id)","changed":\#(moment($0.reply)),"sessionsBefore":\#(text($0.voidBefore))}"#
+            #"{"device":"\#($0.id)","changed":\#(moment($0.reply)),"sessionsBefore":\#(text(account.mark(of: $0)))}"#
         }
         return
             #"{"identity":"\#(identity)","state":"\#(account.state)","devices":[\#(devices.joined(separator: ","))],"#
-            + #""former":\#(account.former.count),"sessionsBefore":\#(voidBefore)}"#
+            + #""former":\#(account.former.count)\#(warning)}"#
     }
 
     var exported: String {

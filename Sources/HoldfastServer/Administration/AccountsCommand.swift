@@ -11,21 +11,24 @@ extension ServerCommand {
     /// The commands for accounts: they ask the server that listens at `--admin-socket`, which may stand in its
     /// configuration.
     static let accounts: [ServerCommand] = [
-        account("count", "count the accounts and devices", optional: nil) { _ in .count(after: nil) },
-        account(
+        make("count", "count the accounts and devices", []) { _, _, _ in .count(after: nil) },
+        make(
             "list", "list accounts, 500 at a time",
-            optional: Place(name: "AFTER", kind: .text, help: "Begin after this identity.", isOptional: true)
-        ) { .list($0) },
+            [Place(name: "AFTER", kind: .text, help: "Begin after this identity.", isOptional: true)],
+            hasClock: true
+        ) { identity, _, clockWasAhead in .list(identity, clockWasAhead: clockWasAhead) },
         account("show", "show an account's state and devices", required: { .show($0) }),
         account("export", "print all that is stored of an account", required: { .export($0) }),
         account("lock", "lock an account and end its sessions", required: { .change(.lock, $0) }),
         account("unlock", "unlock an account", required: { .change(.unlock, $0) }),
-        make("end-sessions", "end all sessions of an account, or of one device", [identityPlace, devicePlace]) {
-            identity, device throws(UsageError) in
+        make(
+            "end-sessions", "end all sessions of an account, or of one device", [identityPlace, devicePlace],
+            hasClock: true
+        ) { identity, device, clockWasAhead throws(UsageError) in
             guard let identity else { throw UsageError("IDENTITY is missing") }
-            guard let device else { return .change(.endSessions, identity) }
+            guard let device else { return .endSessions(identity, nil, clockWasAhead: clockWasAhead) }
             guard let read = DeviceID(device) else { throw UsageError("\(device) is not a device") }
-            return .endSessions(identity, read)
+            return .endSessions(identity, read, clockWasAhead: clockWasAhead)
         },
         account("delete", "delete an account for ever", required: { .change(.delete, $0) }),
     ]
@@ -34,22 +37,16 @@ extension ServerCommand {
         _ word: String, _ summary: String,
         required request: @escaping @Sendable (IdentityID) -> AccountAdministration.Request
     ) -> ServerCommand {
-        make(word, summary, [identityPlace]) { identity, _ throws(UsageError) in
+        make(word, summary, [identityPlace]) { identity, _, _ throws(UsageError) in
             guard let identity else { throw UsageError("IDENTITY is missing") }
             return request(identity)
         }
     }
 
-    private static func account(
-        _ word: String, _ summary: String, optional place: Place?,
-        _ request: @escaping @Sendable (IdentityID?) -> AccountAdministration.Request
-    ) -> ServerCommand {
-        make(word, summary, place.map { [$0] } ?? []) { identity, _ throws(UsageError) in request(identity) }
-    }
-
+    /// - Parameter hasClock: Whether it has `--clock-was-ahead`.
     private static func make(
-        _ word: String, _ summary: String, _ places: [Place],
-        _ request: @escaping @Sendable (IdentityID?, String?) throws(UsageError) -> AccountAdministration.Request
+        _ word: String, _ summary: String, _ places: [Place], hasClock: Bool = false,
+        _ request: @escaping @Sendable (IdentityID?, String?, Bool) throws(UsageError) -> AccountAdministration.Request
     ) -> ServerCommand {
         let place = places.first.map { $0.isOptional ? "" : " EAbc..." } ?? ""
         return ServerCommand(
@@ -63,14 +60,16 @@ extension ServerCommand {
                 places: places,
                 options: [
                     ServerOptions.adminSocket.option, ServerOptions.config.option, ServerOptions.json.option,
-                ], isCompletedLater: true)
+                ] + (hasClock ? [ServerOptions.clockWasAhead.option] : []), isCompletedLater: true)
         ) { arguments in
             var identity: IdentityID?
             if let text = arguments.places.first {
                 guard let read = IdentityID(text) else { throw UsageError("\(text) is not an identity") }
                 identity = read
             }
-            return try AccountsClient.ask(request(identity, arguments.places.dropFirst().first), arguments)
+            let clockWasAhead = hasClock && arguments[ServerOptions.clockWasAhead]
+            return try AccountsClient.ask(
+                request(identity, arguments.places.dropFirst().first, clockWasAhead), arguments)
         }
     }
 
@@ -86,7 +85,8 @@ extension ServerCommand {
         ],
         "end-sessions": [
             "Tokens of before are void: at this server at once, at application servers without revocations when they "
-                + "expire. Devices can open new sessions."
+                + "expire. Devices can open new sessions. With --clock-was-ahead what a clock that was ahead has "
+                + "marked ends now, too: only once the clock is right."
         ],
     ]
 }
@@ -98,6 +98,13 @@ enum AccountsClient {
         var text = try answer(request, arguments)
         var members = try members(text)
         if case .count = request { (text, members) = try counted(members, arguments) }
+        // A part without any that are looked for.
+        while case .list(_, true) = request, members["accounts"].map(words) == "[]",
+            let next = members["next"].flatMap({ IdentityID(words($0)) })
+        {
+            text = try answer(.list(next, clockWasAhead: true), arguments)
+            members = try self.members(text)
+        }
         if let error = members["error"] {
             ServerOutput.complain("holdfast-server: \(words(error))\n")
             return .failure
@@ -185,7 +192,8 @@ private enum AccountsText {
                 member.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             }
         }
-        let names = (rows.first ?? []).map { $0[0] }
+        // Those of the row that has most: what is seldom said stands at the end.
+        let names = (rows.max { $0.count < $1.count } ?? []).map { $0[0] }
         let lines = [names] + rows.map { row in row.map { $0.count > 1 ? $0[1] : "" } }
         let widths = names.indices.map { column in lines.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }
         return lines.map { line in

@@ -33,6 +33,7 @@ import Testing
         case ("operations.md", "1. The first day", 2): try beginsOnPostgres(block)
         case ("operations.md", "6. Drills", 1): try restores(block)
         case ("operations.md", "6. Drills", 2): try restoresPostgres(block)
+        case ("operations.md", "6. Drills", 3): try heals(block)
         case ("operations.md", "9. Audit log", 1): try writesLine(block)
         case ("operations.md", "9. Audit log", 2): try provesLog(block)
         default: Issue.record("no test runs the block \(block): \(block.text)")
@@ -197,6 +198,40 @@ import Testing
         try again.waitUntilReady(says: "ready\n")
         #expect(try HTTPClient(again.address).post("/device/rotate", device.rotation().0.bytes).status == 200)
         again.process.end(SIGTERM)
+    }
+
+    /// An account whose sessions were ended by a clock that is ahead, which only libfaketime makes.
+    private func heals(_ block: DocumentBlock) throws {
+        let configuration = folder + "/server.conf"
+        try "listen = 127.0.0.1:0\ndatabase = \(fixture.path)\nadmin-socket = \(folder)/admin.sock\n".write(
+            toFile: configuration, atomically: true, encoding: .utf8)
+        let serving = "holdfast-server serve --config \(configuration)"
+        let (first, commands) = (try shell.start(serving), block.commands)
+        try #require(commands.count == 2)
+        let device = try device(first)
+        first.process.end(SIGTERM)
+        var shell = shell
+        shell.table = [("/etc/holdfast-server/server.conf", configuration), ("IDENTITY", device.identity.description)]
+        if OtherClock.isThere {
+            let ahead = try ServerProcess(
+                ["serve", "--config", configuration], folder: folder,
+                environment: OtherClock.environment(365 * 86_400), before: OtherClock.words)
+            try shell.run("holdfast-server accounts end-sessions IDENTITY --config \(configuration)")
+            ahead.process.end(SIGTERM)
+        }
+        let server = try shell.start(serving)
+        let client = try HTTPClient(server.address)
+        func refreshes() throws -> Bool {
+            let session = try TestSession.opened(device, over: client)
+            return try client.post("/session/refresh", session.refreshing().0.bytes).status == 200
+        }
+        #expect(try refreshes() != OtherClock.isThere)
+        #expect(try shell.run(commands[0]).contains(device.identity.description) == OtherClock.isThere)
+        let plain = try shell.run("holdfast-server accounts end-sessions IDENTITY --config \(configuration)")
+        #expect(plain.contains("The clock was wrong in operations.md") == OtherClock.isThere)
+        #expect(try !shell.run(commands[1]).contains("warning"))
+        #expect(try shell.run(commands[0]) == "accounts: []\n" && refreshes())
+        server.process.end(SIGTERM)
     }
 
     /// A server with an account, and its audit log.

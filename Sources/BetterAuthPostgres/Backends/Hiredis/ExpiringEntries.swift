@@ -170,24 +170,21 @@ final class ExpiringEntries: Sendable {
         return false
     }
 
-    /// Tells application servers that devices, and tokens from before a moment, of all devices or of one, count no
-    /// longer.
+    /// Tells application servers that devices, and tokens of others from before a moment, count no longer.
     func publish(
-        devices: [DeviceID], of identity: IdentityID, voidBefore: Timestamp,
-        devicesBefore: [(device: DeviceID, voidBefore: Timestamp)] = [], seconds: Int64
+        devices: [DeviceID], marks: [(device: DeviceID, voidBefore: Timestamp)], seconds: Int64
     ) throws(StoreError) {
         let life = word(String(seconds * 1000))
         for device in devices { _ = try run([word("SET"), key("d", device), word("1"), word("PX"), life]) }
-        for (device, moment) in devicesBefore {
+        for (device, moment) in marks {
             _ = try run([word("SET"), key("w", device), word(String(moment.milliseconds)), word("PX"), life])
         }
-        guard voidBefore > .never else { return }
-        _ = try run([word("SET"), key("v", identity), word(String(voidBefore.milliseconds)), word("PX"), life])
     }
 
     func isVoid(_ device: DeviceID, of identity: IdentityID, issuedAt: Timestamp) throws(StoreError) -> Bool {
         if case .bytes = try run([word("GET"), key("d", device)]) { return true }
         if try isVoid(issuedAt, by: key("w", device)) { return true }
+        // Earlier programs mark the whole account; what they have written ends with the last token that it is about.
         return try isVoid(issuedAt, by: key("v", identity))
     }
 
