@@ -18,6 +18,12 @@ package struct Lifetimes: Sendable, Hashable {
 /// Where the server takes the time from. Wall time, since tokens name moments.
 package protocol ServerClock: Sendable {
     var now: Timestamp { get }
+    /// Milliseconds from any moment on, by a clock that nobody sets.
+    var running: Int64 { get }
+}
+
+extension ServerClock {
+    package var running: Int64 { Int64(clamping: SuspendAwareClock.milliseconds) }
 }
 
 /// The system's clock.

@@ -36,7 +36,17 @@ enum ServedData {
             try store.check()
             return store
         case .file(let path):
-            let store = try SQLiteStore(path, lifetimes: lifetimes)
+            let store = try SQLiteStore(path, lifetimes: lifetimes) { seconds, isStart in
+                // A machine that was off is no reason to worry.
+                let mayBeOff = isStart && seconds > 0
+                log.write(
+                    mayBeOff ? .notice : .warning, "clock",
+                    [
+                        "seconds": .number(Int(clamping: seconds)),
+                        "reason": .text(
+                            mayBeOff ? "the server was off, or the clock was set" : "the clock was set"),
+                    ])
+            }
             if store.isNew { log.write(.notice, "created", ["database": .text(path)]) }
             return store
         }

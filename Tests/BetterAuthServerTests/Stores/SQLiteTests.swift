@@ -64,22 +64,24 @@ import Testing
     }
 
     @Test func expiredRepliesAndKeysAreTakenAway() throws {
-        let fixture = try StoreFixture(.sqlite)
-        let now = TestClock().now
+        let (fixture, clock) = (try StoreFixture(.memory), TestClock())
+        let store = try SQLiteStore(fixture.path, clock: clock)
+        let now = clock.now
         var changes = RandomChanges(now: now)
         let (change, account) = try changes.next()
-        _ = try done { fixture.store.apply(change, then: $0) }
+        _ = try done { store.apply(change, then: $0) }
         let device = try #require(account.devices.first?.id)
         for _ in 0..<20 {
             let refresh = try RandomChanges.refresh(
                 change.identity, device, RotationHash(RandomChanges.digest()), now: now)
-            _ = try done { fixture.store.reserve(refresh, then: $0) }
+            _ = try done { store.reserve(refresh, then: $0) }
         }
-        let later = now.adding(seconds: 50_000)
+        clock.advance(seconds: 50_000)
+        let later = clock.now
         let last = try RandomChanges.refresh(
             change.identity, device, RotationHash(RandomChanges.digest()), now: later)
-        _ = try done { fixture.store.reserve(last, then: $0) }
-        fixture.store.close()
+        _ = try done { store.reserve(last, then: $0) }
+        store.close()
         let count = try Spawned([
             "python3", "-c",
             "import sqlite3, sys; c = sqlite3.connect('\(fixture.path)'); "

@@ -66,7 +66,7 @@ private final class YearScene {
         scratch = try ScratchFolder("year")
         var settings = SQLiteSettings()
         settings.checkpointPages = YearScene.checkpointPages
-        store = try SQLiteStore(scratch["accounts.db"], settings)
+        store = try SQLiteStore(scratch["accounts.db"], settings, clock: clock)
         file = KeyFile(scratch["keys"])
         custody = try KeyCustody(
             file, of: store, Lifetimes(), takesNewKeys: false, ServerLog(.error), clock: clock)

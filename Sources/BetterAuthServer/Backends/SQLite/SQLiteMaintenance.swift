@@ -71,8 +71,10 @@ package struct SQLiteMaintenance: Sendable {
     /// Takes away what has expired and gives the room back to the file system.
     package func vacuum(now: Timestamp) throws(StoreError) {
         try SQLiteSchema.migrate(connection)
-        for table in ["refreshed", "replies"] {
-            try connection.prepare("DELETE FROM \(table) WHERE until < ?").run(.number(now.milliseconds))
+        var clock = try SQLiteSetting.clock(connection, lifetime: Lifetimes().refresh)
+        _ = clock.advance(to: now, ran: 0)
+        for (table, limit) in [("refreshed", clock.limit), ("replies", now)] {
+            try connection.prepare("DELETE FROM \(table) WHERE until < ?").run(.number(limit.milliseconds))
         }
         try connection.execute("VACUUM")
         _ = try connection.checkpoint()

@@ -103,6 +103,8 @@ enum SQLiteSetting: String {
     /// What the process that stopped last has left (``ChallengeHandover``). Programs that do not know it leave it
     /// alone, and use no challenge in it.
     case sessions = "sessions"
+    /// What the wall clock said while processes ran (``ExpiryClock``).
+    case clock = "clock"
 
     var name: SQLiteStatement.Value { .bytes(Array(rawValue.utf8)) }
 
@@ -135,6 +137,13 @@ enum SQLiteSetting: String {
         try connection.prepare(
             "INSERT INTO settings VALUES (CAST(? AS TEXT), ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
         ).run(name, .bytes(value))
+    }
+
+    /// Where nothing that can be read stands there, nothing is known.
+    /// - Parameter lifetime: Seconds that a key which has refreshed is kept.
+    static func clock(_ connection: SQLiteConnection, lifetime: Int64) throws(StoreError) -> ExpiryClock {
+        try SQLiteSetting.clock.read(connection).flatMap { ExpiryClock($0, lifetime: lifetime) }
+            ?? ExpiryClock(lifetime: lifetime)
     }
 
     /// The mark of the keys.

@@ -40,6 +40,7 @@ package final class SQLiteStore: ServerStore {
     /// asks for another. Nil once it is left to the next process, which alone uses them up from then on.
     private let challenges: Mutex<ChallengeBook?>
     private let clock: any ServerClock
+    private let clockWasSet: @Sendable (_ seconds: Int64, _ isStart: Bool) -> Void
     private let checkpoints: SQLiteCheckpoints
     private let threads = Mutex<[JoinableThread]>([])
     /// The word of the thread that writes.
@@ -51,11 +52,13 @@ package final class SQLiteStore: ServerStore {
     /// Opens a database, making or migrating it where needed.
     /// - Parameters:
     ///   - lifetimes: What the process before has left is valid for no longer.
-    ///   - clock: Asked at the start and at the end; operations bring their own moments.
+    ///   - clock: Operations bring their own moments; this one tells how long they are apart, too.
+    ///   - clockWasSet: Told by how many seconds; at the start also for how long no process had the file.
     /// - Throws: ``StoreError/unavailable(_:)``, ``StoreError/tooNew(_:_:)``.
     package init(
         _ path: String, _ settings: SQLiteSettings = SQLiteSettings(), lifetimes: Lifetimes = Lifetimes(),
-        clock: any ServerClock = SystemClock()
+        clock: any ServerClock = SystemClock(),
+        clockWasSet: @escaping @Sendable (_ seconds: Int64, _ isStart: Bool) -> Void = { _, _ in }
     ) throws(StoreError) {
         file = try SQLiteFile(path, creates: true)
         self.settings = settings
@@ -64,12 +67,17 @@ package final class SQLiteStore: ServerStore {
         let connection = try SQLiteConnection(path, isWriter: true, cache: cache / 2)
         isNew = try SQLiteSchema.migrate(connection) == 0
         self.clock = clock
+        self.clockWasSet = clockWasSet
+        var found = try SQLiteSetting.clock(connection, lifetime: lifetimes.refresh)
+        if let set = found.advance(to: clock.now, ran: 0) { clockWasSet(set, true) }
+        let (expiry, begun) = (found, clock.running)
         let left = SQLiteSetting.takeSessions(connection).flatMap { ChallengeHandover($0, lifetimes, now: clock.now) }
         challenges = Mutex(left?.book ?? ChallengeBook())
         let writer = try SQLiteWriter(connection)
         readers = SQLiteReaders(path, cache: cache / 8)
         checkpoints = SQLiteCheckpoints(path, threshold: settings.checkpointPages)
-        let started = [JoinableThread { [self] in write(writer) }, checkpoints.start()].compactMap(\.self)
+        let started = [JoinableThread { [self] in write(writer, expiry, since: begun) }, checkpoints.start()]
+            .compactMap(\.self)
         threads.withLock { $0 = started }
         guard started.count == 2 else {
             close()
@@ -182,11 +190,21 @@ package final class SQLiteStore: ServerStore {
 
 // On the writing thread.
 extension SQLiteStore {
-    /// Milliseconds between two looks at what has expired.
-    private static let trimInterval: Int64 = 1000
+    /// Milliseconds between two looks at what has expired, and between two at which the clock is written down.
+    private static let (trimInterval, clockInterval): (Int64, Int64) = (1000, 10_000)
 
-    private func write(_ writer: SQLiteWriter) {
+    private func write(_ writer: SQLiteWriter, _ expiry: ExpiryClock, since begun: Int64) {
         writing.store(CurrentThread.word, ordering: .relaxed)
+        var expiry = expiry
+        var (looked, kept) = (begun, Int64.min)
+        /// - Returns: Whether it is to be written down.
+        func look(_ now: Timestamp) -> Bool {
+            let running = clock.running
+            let set = expiry.advance(to: now, ran: running - looked)
+            looked = running
+            if let set { clockWasSet(set, false) }
+            return set != nil || kept == .min || running - kept >= Self.clockInterval
+        }
         var trimmed = Timestamp.never
         var place: [UInt8] = []
         while let batch = queue.takeAll() {
@@ -199,7 +217,11 @@ extension SQLiteStore {
                     abs(now.milliseconds - trimmed.milliseconds) >= Self.trimInterval
                 {
                     try writer.trim(now: now, most: 20_000)
-                    place = try writer.sweep(from: place, now: now, least: 500)
+                    if look(now) {
+                        try writer.keep(expiry)
+                        kept = looked
+                    }
+                    place = try writer.sweep(from: place, before: expiry.limit, least: 500)
                     trimmed = now
                 }
                 try writer.commit()
@@ -212,19 +234,21 @@ extension SQLiteStore {
             }
             checkpoints.committed(writer)
         }
-        handOver(writer)
+        _ = look(clock.now)
+        handOver(writer, expiry)
         // There are no readers left: the file alone is the database again.
         _ = try? writer.checkpoint()
     }
 
     /// Leaves what is in memory to the next process. Where that fails it is lost, as after a kill.
-    private func handOver(_ writer: SQLiteWriter) {
+    private func handOver(_ writer: SQLiteWriter, _ expiry: ExpiryClock) {
         // Requests may still be under way, if the front gave up waiting for them.
         guard let book = challenges.withLock({ $0.take() }) else { return }
         let bytes = ChallengeHandover(book).bytes(now: clock.now)
         do throws(StoreError) {
             try writer.begin()
             try writer.leaveSessions(bytes)
+            try writer.keep(expiry)
             try writer.commit()
         } catch { writer.rollBack() }
     }

@@ -117,6 +117,9 @@ final class SQLiteWriter: @unchecked Sendable {  // belongs to the writing threa
     /// Keeps what the next process takes.
     func leaveSessions(_ bytes: [UInt8]) throws(StoreError) { try SQLiteSetting.sessions.write(bytes, connection) }
 
+    /// Keeps what the wall clock said.
+    func keep(_ clock: ExpiryClock) throws(StoreError) { try SQLiteSetting.clock.write(clock.bytes, connection) }
+
     /// Replaces the mark of the keys.
     /// - Returns: False when it was another one than `known`.
     func mark(_ mark: KeyMark, over known: KeyMark?) throws(StoreError) -> Bool {
@@ -142,16 +145,17 @@ final class SQLiteWriter: @unchecked Sendable {  // belongs to the writing threa
     /// Takes away keys that nothing can be refreshed with any more, some rows at a time.
     /// - Parameters:
     ///   - start: Where the last sweep stopped.
+    ///   - limit: What ended before it is taken away (``ExpiryClock/limit``).
     ///   - rows: To be looked at, or more where many were added since.
     /// - Returns: Where to continue; empty at the end of the table.
-    func sweep(from start: [UInt8], now: Timestamp, least rows: Int64) throws(StoreError) -> [UInt8] {
+    func sweep(from start: [UInt8], before limit: Timestamp, least rows: Int64) throws(StoreError) -> [UInt8] {
         let rows = max(rows, SQLiteWriter.pace * reserved)
         reserved = 0
         var (last, seen, expired): ([UInt8], Int64, [[UInt8]]) = ([], 0, [])
         try selectSweep.each(.bytes(start), .number(rows)) { row throws(StoreError) in
             last = row.bytes(0)
             seen += 1
-            if row.number(1) < now.milliseconds { expired.append(last) }
+            if row.number(1) < limit.milliseconds { expired.append(last) }
             return true
         }
         for hash in expired { try deleteRefreshed.run(.bytes(hash)) }
