@@ -17,12 +17,27 @@ enum OtherClock {
     /// takes that upon itself.
     static let words = ["sh", "-c", "exec \"$0\" \"$@\""]
 
+    private static func text(_ seconds: Int64) -> String { "\(seconds < 0 ? "" : "+")\(seconds)s" }
+
     static func environment(_ seconds: Int64) throws -> [String: String] {
         let library = try #require(library, "libfaketime is not installed: scripts/bootstrap --test")
         return [
-            "LD_PRELOAD": library, "FAKETIME": "\(seconds < 0 ? "" : "+")\(seconds)s", "DONT_FAKE_MONOTONIC": "1",
+            "LD_PRELOAD": library, "FAKETIME": text(seconds), "DONT_FAKE_MONOTONIC": "1",
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
         ]
+    }
+
+    /// A clock that ``set(_:in:)`` sets while the program runs.
+    static func environment(following file: String) throws -> [String: String] {
+        var environment = try environment(0)
+        environment["FAKETIME"] = nil
+        environment["FAKETIME_TIMESTAMP_FILE"] = file
+        environment["FAKETIME_NO_CACHE"] = "1"
+        return environment
+    }
+
+    static func set(_ seconds: Int64, in file: String) throws {
+        try (text(seconds) + "\n").write(toFile: file, atomically: true, encoding: .utf8)
     }
 }
 
@@ -98,6 +113,34 @@ enum OtherClock {
         #expect(verified.status == 0, "\(verified.output)")
         let checked = try runServerCommand(["check", "--database", fixture.path], folder)
         #expect(checked.status == 0 && checked.output.hasPrefix("1 accounts"), "\(checked.output)")
+    }
+
+    /// The device itself could, or who has seen its request.
+    @Test func `no refresh is done again after the clock was ahead for a moment`() throws {
+        let clock = folder + "/clock"
+        try OtherClock.set(0, in: clock)
+        let server = try ServerProcess(
+            ["serve", "--listen", "127.0.0.1:0", "--database", fixture.path], folder: folder,
+            environment: OtherClock.environment(following: clock), before: OtherClock.words)
+        let client = try HTTPClient(server.address)
+        let device = try TestDevice.registered(over: client)
+        let refresh = try TestSession.opened(device, over: client).refreshing().0.bytes
+        #expect(try client.post("/session/refresh", refresh).status == 200)
+        try OtherClock.set(13 * 3600, in: clock)
+        // What is done there looks at all that has expired there, the reply to the refresh too.
+        for _ in 0..<2 {
+            let session = try TestSession.opened(device, over: client)
+            #expect(try client.post("/session/refresh", session.refreshing().0.bytes).status == 200)
+        }
+        try OtherClock.set(0, in: clock)
+        let again = try client.post("/session/refresh", refresh)
+        #expect(again.status != 200 && again.text.contains("HF4"), "\(again.text)")
+        let session = try TestSession.opened(device, over: client)
+        #expect(try client.post("/session/refresh", session.refreshing().0.bytes).status == 200)
+        server.process.end(SIGTERM)
+        let told = server.log.matches(of: /"event":"clock","seconds":(-?[0-9]+)/).compactMap { Int($0.output.1) }
+        try #require(told.count == 2, "\(server.log)")
+        #expect(abs(told[0] - 46_800) < 60 && abs(told[1] + 46_800) < 60)
     }
 
     @Test func `a certificate that expired between two starts is told`() throws {
