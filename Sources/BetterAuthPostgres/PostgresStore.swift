@@ -11,6 +11,7 @@ package final class PostgresStore: ServerStore {
     private let entries: ExpiringEntries
     private let memory: RedisMemory
     private let revocationSeconds: Int64
+    private let refreshSeconds: Int64
 
     /// Seconds beyond an access token's life: a statement has long ended by then.
     private static let margin: Int64 = 60
@@ -31,6 +32,7 @@ package final class PostgresStore: ServerStore {
         entries = ExpiringEntries(redis)
         memory = RedisMemory(accounts, entries, loss, report, betweenReads: betweenReads)
         revocationSeconds = lifetimes.access + PostgresStore.margin
+        refreshSeconds = lifetimes.refresh + PostgresStore.margin
     }
 
     /// Makes the tables in a database, or brings them to this program's version; several processes may do so at one
@@ -85,7 +87,7 @@ package final class PostgresStore: ServerStore {
                     try !isVoid(
                         refresh.reply.device, of: refresh.reply.identity, issuedAt: refresh.issuedAt)
                 else { return .revoked }
-                return try entries.reserve(refresh, if: memory.condition())
+                return try entries.reserve(refresh, seconds: refreshSeconds, if: memory.condition())
             })
     }
 

@@ -117,6 +117,40 @@ import Testing
         #expect(try await scene.refusal(scene.request(scene.token())) == .replayed)
     }
 
+    @Test func `a clock that was ahead for a while refuses that while, and nothing before it`() async throws {
+        let scene = try AccessScene()
+        let body = try scene.request(scene.token())
+        #expect(try await scene.refusal(body) == nil)
+        let hour: Int64 = 3_600_000
+        let ahead = try scene.request(scene.token(issuedAfter: hour), after: hour)
+        #expect(try await scene.refusal(ahead, after: hour) == nil)
+        for seconds in [20, 90, 150] as [Int64] {
+            let moment = hour + seconds * 1000
+            let request = try scene.request(scene.token(issuedAfter: hour), after: moment)
+            #expect(try await scene.refusal(request, after: moment) == nil)
+        }
+        // Back: the one that was seen before is refused, and those that come are taken, each once.
+        #expect(try await scene.refusal(body, after: 10_000) == .replayed)
+        for seconds in stride(from: 40, to: 3540, by: 50) as StrideTo<Int64> {
+            let request = try scene.request(scene.token(lifetime: 2 * hour), after: seconds * 1000)
+            #expect(try await scene.refusal(request, after: seconds * 1000) == nil, "\(seconds)")
+            #expect(try await scene.refusal(request, after: seconds * 1000) == .replayed)
+        }
+        // Of the while that it was ahead nobody knows what was seen.
+        #expect(try await scene.refusal(ahead, after: hour + 5000) == .replayed)
+    }
+
+    /// By less than a request is valid for.
+    @Test func `a clock that goes back a little makes no request good again`() async throws {
+        let scene = try AccessScene()
+        let body = try scene.request(scene.token(), after: 59_500)
+        #expect(try await scene.refusal(body, after: 59_500) == nil)
+        #expect(try await scene.refusal(scene.request(scene.token(), after: 95_000), after: 95_000) == nil)
+        #expect(try await scene.refusal(body, after: 66_000) == .replayed)
+        // Calls that run side by side overtake each other.
+        #expect(try await scene.refusal(scene.request(scene.token(), after: 94_000), after: 94_000) == nil)
+    }
+
     @Test func aFullStoreRefuses() async throws {
         let scene = try AccessScene()
         let verifier = scene.verifier(nonces: MemoryNonceStore(capacity: 3))

@@ -4,15 +4,49 @@ internal import Synchronization
 /// Nonces in the memory of one process: for a service without replicas.
 ///
 /// Never forgets a nonce that could still be accepted: it refuses new ones instead. A clock that goes back does not
-/// make it forget either: a nonce that expired before the last clearing is refused, because it is unknown whether it
-/// was stored.
+/// make it forget either: at a time at which one that it has forgotten could be accepted, everything is refused, because
+/// it is unknown whether it was seen. A clock that was ahead for a while leaves that while to be refused, and not what
+/// lies before it.
 public final class MemoryNonceStore: NonceStore {
     private struct State {
         var nonces: Set<NonceText> = []
         /// By the second in which they end.
         var ends: [Int64: [NonceText]] = [:]
-        /// Everything that ended before this second is forgotten.
-        var cleared = Int64.min
+        /// Seconds at which a nonce that is forgotten could be accepted, the earliest first.
+        var cleared: [ClosedRange<Int64>] = []
+        /// Seconds for which one was to be remembered at the most.
+        var longest: Int64 = 0
+
+        /// Forgets what ended before a second. A little later, since calls that run side by side overtake each other.
+        mutating func clear(before second: Int64) {
+            let last = second - State.slack
+            guard !isCleared(last) else { return }
+            for old in ends.keys.filter({ $0 <= last }) {
+                for nonce in ends.removeValue(forKey: old) ?? [] { nonces.remove(nonce) }
+                add(old - longest...old)
+            }
+            add(last...last)
+        }
+
+        func isCleared(_ second: Int64) -> Bool { cleared.contains { $0.contains(second) } }
+
+        /// Seconds of calls that run side by side, seconds that a service may be without a request, and ranges that are
+        /// remembered.
+        private static let (slack, pause, most): (Int64, Int64, Int) = (3, 60, 16)
+
+        private mutating func add(_ range: ClosedRange<Int64>) {
+            cleared.append(range)
+            cleared.sort { $0.lowerBound < $1.lowerBound }
+            for index in cleared.indices.dropLast().reversed()
+            where cleared[index + 1].lowerBound - cleared[index].upperBound <= State.pause { join(index) }
+            // Those of the past lie first, and what is between them.
+            if cleared.count > State.most { join(0) }
+        }
+
+        private mutating func join(_ index: Int) {
+            let next = cleared.remove(at: index + 1)
+            cleared[index] = cleared[index].lowerBound...max(cleared[index].upperBound, next.upperBound)
+        }
     }
 
     private let capacity: Int
@@ -25,14 +59,10 @@ public final class MemoryNonceStore: NonceStore {
     public func reserve(_ nonce: NonceText, until: Timestamp, now: Timestamp) async throws -> Bool {
         let (second, end) = (now.milliseconds / 1000, until.milliseconds / 1000)
         return try state.withLock { state throws(AccessStoreError) in
-            if second > state.cleared {
-                for old in state.ends.keys where old < second {
-                    for nonce in state.ends.removeValue(forKey: old) ?? [] { state.nonces.remove(nonce) }
-                }
-                state.cleared = second
-            }
-            guard end >= state.cleared, !state.nonces.contains(nonce) else { return false }
+            state.clear(before: second)
+            guard end >= second, !state.isCleared(second), !state.nonces.contains(nonce) else { return false }
             guard state.nonces.count < capacity else { throw .full }
+            state.longest = max(state.longest, end - second)
             state.nonces.insert(nonce)
             state.ends[end, default: []].append(nonce)
             return true

@@ -113,6 +113,21 @@ import Testing
         #expect(try await shared.isRevoked(fresh, now: now))
     }
 
+    /// Redis forgets after a time that the server tells it, of a session that seems to end soon.
+    @Test func `under a clock that is ahead Redis remembers a refresh for no less time`() throws {
+        let scene = try Scene(.postgres)
+        let session = try TestSession(scene.account.device, on: scene.server)
+        let refused = try scene.under(11 * 3600) { try scene.server.refresh(session).1 }
+        #expect(refused == nil)
+        let redis = try RedisConnection(try #require(RedisLocation(DatabasePair.shared().redis.location)))
+        let key = "holdfast:h:{\(try session.claims.rotationHash)}"
+        guard case .number(let left) = try redis.run([Array("PTTL".utf8), Array(key.utf8)]) else {
+            Issue.record("\(key) is not there")
+            return
+        }
+        #expect(left > 43_200_000 - 600_000, "\(left)")
+    }
+
     /// As earlier programs wrote it: for the whole account. They read what this one writes.
     @Test func `the mark of a whole account is honoured, and moved to the devices that it is about`() throws {
         let scene = try Scene(.memory)

@@ -114,12 +114,17 @@ final class ExpiringEntries: Sendable {
         return redis.call('GET', KEYS[2])
         """
 
-    /// - Parameter mark: As for answers.
-    func reserve(_ refresh: RefreshReservation, if mark: String?) throws(StoreError) -> SessionOutcome {
+    /// - Parameters:
+    ///   - seconds: For which it is remembered at least: under a clock that is ahead little of the session seems left.
+    ///   - mark: As for answers.
+    func reserve(
+        _ refresh: RefreshReservation, seconds: Int64, if mark: String?
+    ) throws(StoreError) -> SessionOutcome {
+        let end = max(refresh.reservedUntil, refresh.moment.adding(seconds: seconds))
         let result = try evaluate(
             ExpiringEntries.reserveScript, [key("h", refresh.revealed), key("r", refresh.revealed)],
             [
-                milliseconds(from: refresh.moment, to: refresh.reservedUntil), kept(refresh.reply, refresh.operation),
+                milliseconds(from: refresh.moment, to: end), kept(refresh.reply, refresh.operation),
                 milliseconds(from: refresh.moment, to: refresh.until),
             ], if: mark)
         return try outcome(result, refresh.operation)
