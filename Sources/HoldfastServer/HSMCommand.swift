@@ -89,7 +89,7 @@ extension HSMService {
 /// The paths of the key chain's keeper.
 final class HSMService: HTTPService {
     /// Seconds for which a key is vouched for at the most.
-    private static let longest: Int64 = 86_400 + 3600
+    static let longest: Int64 = 86_400 + 3600
     /// Rotations that are left when it is told that the chain gets full.
     private static let littleRoom = 2000
 

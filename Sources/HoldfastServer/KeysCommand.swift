@@ -104,7 +104,7 @@ final class KeysService: HTTPService {
             state.chain = chain
             state.problem = nil
             state.records = state.records.filter { key, record in
-                guard record.payload.expiration >= now else { return false }
+                guard record.payload.expiration >= now, KeysService.isTimely(record, now: now) else { return false }
                 return isSame || (try? chain.check(record, of: key, for: record.payload.purpose, now: now)) != nil
             }
         }
@@ -160,6 +160,12 @@ final class KeysService: HTTPService {
         return [UInt8(ascii: "{")] + Array(members.joined(separator: [UInt8(ascii: ",")])) + [UInt8(ascii: "}")]
     }
 
+    /// Whether a record was signed by a clock that was right, as far as its end tells: one that was ahead would keep a
+    /// key published for as long as that. Its server has another signed when this one is refused.
+    private static func isTimely(_ record: SignedEndorsement, now: Timestamp) -> Bool {
+        record.payload.expiration <= now.adding(seconds: 2 * HSMService.longest)
+    }
+
     /// Takes a record that the chain has signed.
     private func publish(_ body: [UInt8]) -> HTTPReply {
         guard let record = unsafe try? SignedEndorsement(record: body.span.bytes) else {
@@ -168,7 +174,8 @@ final class KeysService: HTTPService {
         let now = clock.now
         let (name, purpose) = (record.payload.publicKey, record.payload.purpose)
         let isTaken = state.withLock { state in
-            guard let chain = state.chain, (try? chain.check(record, of: name, for: purpose, now: now)) != nil,
+            guard KeysService.isTimely(record, now: now), let chain = state.chain,
+                (try? chain.check(record, of: name, for: purpose, now: now)) != nil,
                 state.records[name] != nil || state.records.count < KeysService.most
             else { return false }
             state.records[name] = record

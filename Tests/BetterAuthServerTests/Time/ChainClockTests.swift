@@ -43,6 +43,27 @@ import Testing
         #expect(try isVerified(chain))
     }
 
+    /// Of the keeper, of a server and of the key service.
+    @Test func `a key that was published under a clock that was ahead is published anew`() throws {
+        let clock = TestClock()
+        let scene = try YearKeys(scratch["chain"], rotations: 1, clock: clock)
+        defer { scene.close() }
+        let keys = try TestServer(clock: clock).server.keys
+        let day: Int64 = 86_400
+        clock.set(by: 365 * day)
+        scene.publication.publish(keys)
+        #expect(scene.count == 2 && scene.publication.admitsRotation(of: keys, now: clock.now))
+        clock.set(by: -365 * day)
+        scene.renew()
+        #expect(scene.count == 0)
+        scene.publication.publish(keys)
+        #expect(scene.count == 2 && scene.publication.admitsRotation(of: keys, now: clock.now))
+        // They end when they should.
+        clock.advance(seconds: 2 * day)
+        scene.renew()
+        #expect(scene.count == 0 && scene.problem == nil)
+    }
+
     @Test func `a clock that is ahead by less than verifiers allow hinders nothing`() throws {
         var chain = try KeyChainFolder.make(scratch["chain"], .file, now: now.adding(seconds: 50)).chain
         for _ in 0..<3 { try chain.append(now: now) }
