@@ -33,9 +33,8 @@ package struct ExpiryClock: Sendable, Hashable {
         samples = [latest]
     }
 
-    /// Goes on to now.
-    /// - Parameters:
-    ///   - ran: Milliseconds since the last call, by a clock that nobody sets; 0 when a process begins.
+    /// Continues to this moment.
+    /// - Parameter ran: Milliseconds since the last call, by a clock that nobody sets; 0 when a process begins.
     /// - Returns: Seconds by which the wall clock was set since, or for which no process ran; nil for none.
     package mutating func advance(to wall: Timestamp, ran: Int64) -> Int64? {
         let isKnown = latest.wall > .never

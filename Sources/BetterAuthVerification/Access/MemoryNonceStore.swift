@@ -4,9 +4,9 @@ internal import Synchronization
 /// Nonces in the memory of one process: for a service without replicas.
 ///
 /// Never forgets a nonce that could still be accepted: it refuses new ones instead. A clock that goes back does not
-/// make it forget either: at a time at which one that it has forgotten could be accepted, everything is refused, because
-/// it is unknown whether it was seen. A clock that was ahead for a while leaves that while to be refused, and not what
-/// lies before it.
+/// make it forget either: at a time at which one that it has forgotten could be accepted, everything is refused, for it
+/// is unknown whether it was seen. A clock that was ahead for a while leaves that while to be refused, and not what is
+/// before it.
 public final class MemoryNonceStore: NonceStore {
     private struct State {
         var nonces: Set<NonceText> = []
