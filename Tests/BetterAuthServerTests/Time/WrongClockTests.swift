@@ -115,6 +115,38 @@ enum OtherClock {
         #expect(checked.status == 0 && checked.output.hasPrefix("1 accounts"), "\(checked.output)")
     }
 
+    @Test func `who recovers or is linked under a clock a year ahead has sessions once it is right`() throws {
+        let recovery = try ServerKey.generate()
+        let hash = derivations.recoveryHash(of: recovery.publicKey)
+        let first = try TestDevice(recovery: hash)
+        var recovered = try TestDevice(identity: first.identity)
+        let linked = try TestDevice(identity: first.identity)
+        func pass(_ days: Int64, _ body: (HTTPClient) throws -> Void) throws {
+            let server = try serve([], at: days * Self.day)
+            try body(HTTPClient(server.address))
+            server.process.end(SIGTERM)
+        }
+        func works(_ device: TestDevice, _ client: HTTPClient) throws -> Bool {
+            let session = try TestSession.opened(device, over: client)
+            return try client.post("/session/refresh", session.refreshing().0.bytes).status == 200
+        }
+        try pass(0) { client in
+            let made = try client.post("/account/create", first.creation(hash).bytes)
+            #expect(made.status == 200, "\(made.text)")
+        }
+        try pass(365) { client in
+            let body = try recovered.recovery(with: recovery, next: RecoveryHash(freshDigest())).bytes
+            #expect(try client.post("/account/recover", body).status == 200)
+            let (linking, after) = try recovered.linking(linked.container())
+            #expect(try client.post("/device/link", linking.bytes).status == 200)
+            recovered = after
+        }
+        try pass(0) { client in
+            let both = try [recovered, linked].map { try works($0, client) }
+            #expect(both == [true, true])
+        }
+    }
+
     /// The device itself could, or who has seen its request.
     @Test func `no refresh is done again after the clock was ahead for a moment`() throws {
         let clock = folder + "/clock"
