@@ -76,6 +76,16 @@ import Testing
         #expect(map.count == 0)
     }
 
+    @Test func `what a clock that was ahead has left displaces nothing`() {
+        var map = ExpiringMap<Int, Int>(capacity: 3)
+        for key in 0..<3 { _ = map.insertEvicting(key, for: key, until: moment(10_060), now: moment(10_000)) }
+        for key in 3..<6 { _ = map.insertEvicting(key, for: key, until: moment(60), now: moment(0)) }
+        for key in 3..<6 { #expect(map.value(key, now: moment(1)) == key) }
+        #expect(map.count == 3)
+        let evicted = map.insertEvicting(6, for: 6, until: moment(61), now: moment(1))
+        #expect(evicted.map { (3..<6).contains($0) } == true && map.value(6, now: moment(1)) == 6)
+    }
+
     @Test func theBoundHolds() {
         var map = ExpiringMap<Int, Int>(capacity: 3)
         for key in 1...3 { _ = map.insert(key, for: key, until: moment(Int64(10 + key)), now: moment(0)) }

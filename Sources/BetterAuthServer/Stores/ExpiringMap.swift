@@ -12,6 +12,8 @@ package struct ExpiringMap<Key: Hashable & Sendable, Value: Sendable>: Sendable 
     /// those come up.
     private var ends: [(until: Timestamp, key: Key)] = []
     private let capacity: Int
+    /// The latest end, and the most milliseconds that an entry was to stay, of those that may be forgotten.
+    private var (latest, longest): (Timestamp, Int64) = (.never, 0)
 
     package init(capacity: Int) { self.capacity = max(capacity, 1) }
 
@@ -34,9 +36,17 @@ package struct ExpiringMap<Key: Hashable & Sendable, Value: Sendable>: Sendable 
         return true
     }
 
-    /// Adds an entry, in place of the one that would expire first where the bound is reached.
+    /// Adds an entry, in place of the one that would expire first where the bound is reached. Those that a clock has
+    /// left which was ahead end after all others: each new one would take the place of the one before it.
     /// - Returns: The key that was forgotten for it.
     package mutating func insertEvicting(_ value: Value, for key: Key, until: Timestamp, now: Timestamp) -> Key? {
+        longest = max(longest, until.milliseconds - now.milliseconds)
+        if latest.milliseconds > now.milliseconds + longest + ExpiryClock.tolerance {
+            entries = entries.filter { $0.value.until.milliseconds <= now.milliseconds + longest }
+            rebuild()
+            latest = .never
+        }
+        latest = max(latest, until)
         if insert(value, for: key, until: until, now: now) { return nil }
         let evicted = removeFirst()
         _ = insert(value, for: key, until: until, now: now)
