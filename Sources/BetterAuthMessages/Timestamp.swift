@@ -132,3 +132,11 @@ extension Duration {
         return isOver ? (seconds < 0 ? .min : .max) : sum
     }
 }
+
+extension Timestamp {
+    /// Milliseconds by which the clocks of machines that belong together may differ.
+    package static let tolerance: Int64 = 60_000
+
+    /// Whether it cannot have been yet, however much the clock that made it differs.
+    package func isAhead(of now: Timestamp) -> Bool { milliseconds - now.milliseconds > Timestamp.tolerance }
+}

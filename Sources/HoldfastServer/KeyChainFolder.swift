@@ -181,13 +181,9 @@ struct KeyChainFolder {
     /// Keys of servers that it can endorse still.
     var endorsementRoom: Int { endorsed.room }
 
-    /// Milliseconds that verifiers allow the clock of a keeper to be ahead, or one that runs ahead of this machine's.
-    private static let tolerance: Int64 = 60_000
-
     /// Whether its newest event lies in the future, so that nobody can verify it: a clock was wrong.
     func isAhead(of now: Timestamp) -> Bool {
-        guard let newest = events.last?.payload.createdAt else { return false }
-        return newest.milliseconds > now.milliseconds + KeyChainFolder.tolerance
+        events.last?.payload.createdAt.isAhead(of: now) ?? false
     }
 
     /// The next event: another key comes into use.

@@ -79,10 +79,15 @@ private struct TimestampVectors: Decodable {
             #expect(code { try claims.checkAccess(now: now) } == vector.expect)
         }
         let claims = try Samples.claims(issuedAt: 5, expiry: 10, refreshExpiry: 20)
-        // A refresh looks at neither the first moment nor the last one of access.
+        // A refresh does not look at the last moment of access, and lets the clocks of servers differ.
         for (now, expected) in [(0, "accept"), (11, "accept"), (20, "accept"), (21, "BA401")] as [(Int64, String)] {
             let now = try #require(Timestamp(milliseconds: now))
             #expect(code { try claims.checkRefresh(now: now) } == expected)
+        }
+        let ahead = try Samples.claims(issuedAt: 61_001, expiry: 70_000, refreshExpiry: 80_000)
+        for (now, expected) in [(1000, "BA403"), (1001, "accept")] as [(Int64, String)] {
+            let now = try #require(Timestamp(milliseconds: now))
+            #expect(code { try ahead.checkRefresh(now: now) } == expected)
         }
     }
 

@@ -69,9 +69,12 @@ extension AccessClaims {
         guard now <= expiry else { throw .expiredToken(.access, expiry: expiry, now: now) }
     }
 
-    /// Judges a token that is refreshed; that it can no longer be used for access does not matter.
-    /// - Throws: ``ProtocolError/expiredToken(_:expiry:now:)`` (BA401).
+    /// Judges a token that is refreshed; that it can no longer be used for access does not matter. One that was issued
+    /// under a clock that was ahead would otherwise be refreshed until that clock's time, whoever ends its sessions.
+    /// - Throws: ``ProtocolError/futureToken(issuedAt:now:)`` (BA403) or
+    ///   ``ProtocolError/expiredToken(_:expiry:now:)`` (BA401).
     package func checkRefresh(now: Timestamp) throws(ProtocolError) {
+        guard !issuedAt.isAhead(of: now) else { throw .futureToken(issuedAt: issuedAt, now: now) }
         guard now <= refreshExpiry else { throw .expiredToken(.refresh, expiry: refreshExpiry, now: now) }
     }
 }

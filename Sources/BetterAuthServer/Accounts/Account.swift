@@ -80,14 +80,11 @@ package struct Account: Sendable, Hashable {
     /// The moment before which tokens of a device are void.
     package func mark(of device: Device) -> Timestamp { max(voidBefore, device.voidBefore) }
 
-    /// Milliseconds by which the clocks of servers may differ.
-    private static let tolerance: Int64 = 60_000
-
     /// Until when devices are kept out of sessions that open now, by a mark that a clock has made which was ahead; nil
     /// when none is.
     package func markedUntil(now: Timestamp) -> Timestamp? {
         devices.map { mark(of: $0) }.max().flatMap {
-            $0.milliseconds - now.milliseconds > Account.tolerance ? $0 : nil
+            $0.isAhead(of: now) ? $0 : nil
         }
     }
 

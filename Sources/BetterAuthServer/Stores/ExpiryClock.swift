@@ -14,8 +14,8 @@ package struct ExpiryClock: Sendable, Hashable {
         var wall: Timestamp
     }
 
-    /// Milliseconds by which the wall clock may be set, and by which everything is kept longer for that.
-    package static let tolerance: Int64 = 60_000
+    /// By so much the wall clock may be set, and everything is kept longer for that.
+    package static let tolerance = Timestamp.tolerance
     /// Samples of a lifetime, and with those of moments at which the clock was set.
     private static let (regular, most): (Int64, Int) = (12, 48)
     private static let format: UInt8 = 1

@@ -35,7 +35,8 @@ package struct KeyChain: Sendable {
     ///   - tolerance: Milliseconds that the clock of an event's author may be ahead.
     /// - Throws: ``KeyChainError/unknownChain``, ``KeyChainError/broken(sequenceNumber:_:)``.
     package init(
-        _ list: KeyEventList, identity: DigestText, window: Int64, now: Timestamp, tolerance: Int64 = 60_000
+        _ list: KeyEventList, identity: DigestText, window: Int64, now: Timestamp,
+        tolerance: Int64 = Timestamp.tolerance
     ) throws(KeyChainError) {
         let events = list.events.filter { $0.payload.prefix == identity }
             .sorted { $0.payload.sequenceNumber < $1.payload.sequenceNumber }

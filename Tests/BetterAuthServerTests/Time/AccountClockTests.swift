@@ -92,6 +92,15 @@ import Testing
         #expect(try scene.works(scene.account.device) && scene.works(linked))
     }
 
+    @Test func `a session of a clock that was ahead is refreshed by no clock that is right`() throws {
+        let scene = try Scene(.memory)
+        let ahead = try scene.under(Self.year) { try TestSession(scene.account.device, on: scene.server) }
+        #expect(try scene.server.refresh(ahead).1 == .futureToken)
+        // The clocks of two servers differ by less.
+        let near = try scene.under(59) { try TestSession(scene.account.device, on: scene.server) }
+        #expect(try scene.server.refresh(near).1 == nil)
+    }
+
     @Test func `application servers are told of each mark and of its end`() async throws {
         let scene = try Scene(.postgres)
         let shared = SharedAccess(try #require(RedisLocation(DatabasePair.shared().redis.location)))
