@@ -127,6 +127,13 @@ package final class PostgresStore: ServerStore {
         try accounts.setKeyMark(mark, over: known)
     }
 
+    package func leave(word: [UInt8]) throws(StoreError) -> Bool {
+        try accounts.leave(word: word)
+        return true
+    }
+
+    package func word() throws(StoreError) -> [UInt8]? { try accounts.word() }
+
     package func accounts(
         after last: IdentityID?, most count: Int
     ) throws(StoreError) -> [(identity: IdentityID, account: Account)] {

@@ -8,6 +8,9 @@ enum DatabaseLocation: Sendable {
     /// Its URL may have a password.
     case postgres(SecretText)
 
+    /// Whether several processes can have it at one time.
+    var isShared: Bool { if case .postgres = self { true } else { false } }
+
     init(_ text: SecretText) throws(UsageError) {
         guard !text.hasPrefix("postgres://"), !text.hasPrefix("postgresql://") else {
             self = .postgres(text)

@@ -55,13 +55,13 @@ struct Serve {
         let listener =
             place == ServiceManager.listening
             ? try ServiceManager.listener() : try HTTPListener(place, sharesPort: arguments[ServerOptions.sharePort])
-        if let path = arguments[ServerOptions.adminSocket], !arguments[ServerOptions.sharePort],
-            AdminSocket.isServed(path)
-        {
-            throw AdminSocket.Failure.served(path)
-        }
+        // Servers that share a port replace one another, where they can have one database.
+        let replaces = arguments[ServerOptions.sharePort] && settings.database.isShared
+        let office = arguments[ServerOptions.adminSocket]
+        if let office, !replaces, LocalSocket.isServed(office) { throw AdminSocket.Failure.served(office) }
         let store = try ServedData.store(arguments, settings.database, settings.redis, lifetimes, log)
         defer { store.close() }
+        if let office, replaces { _ = try AdminSocket.predecessor(office, over: store) }
         let custody = try KeyCustody(
             settings.keyFile, of: store, lifetimes, takesNewKeys: arguments[ServerOptions.newKeys], log)
         let audit = try Audit.open(arguments, custody, conditions)
@@ -69,7 +69,9 @@ struct Serve {
         let trail = Audit.trail(arguments, audit)
         let estimate = AccountEstimate(store)
         let publication = settings.publisher.map { Publication($0, conditions) }
-        let rounds = Rounds { round(custody, publication, audit, estimate, conditions, log) }
+        let admin = office.map { AdminServer($0, AccountAdministration(store, lifetimes), log, audit: trail) }
+        defer { admin?.close() }
+        let rounds = Rounds { round(custody, publication, audit, estimate, admin, conditions, log) }
         defer { rounds.finish() }
         // Before anybody is answered: a key is published before it is used. Who stops the server need not wait for
         // that.
@@ -88,13 +90,7 @@ struct Serve {
                 state?.write(custody.keys, now: SystemClock().now, to: &text)
             })
         defer { service.close() }
-        let admin = try arguments[ServerOptions.adminSocket].map {
-            // Servers that share a port replace one another.
-            try AdminServer(
-                $0, takesOver: arguments[ServerOptions.sharePort], AccountAdministration(store, lifetimes), log,
-                audit: trail)
-        }
-        defer { admin?.close() }
+        try admin?.open(replaces: replaces)
         let front = try HTTPServer(listener, service, settings.front)
         let key = custody.keys.responseKey(now: SystemClock().now).publicKey.description
         FrontOptions.announce(front, settings.front, key: key)
@@ -163,7 +159,7 @@ struct Serve {
     /// What waits for disks and other machines: rotates keys if asked to, and publishes them.
     private func round(
         _ custody: KeyCustody, _ publication: Publication?, _ audit: AuditLog?, _ estimate: AccountEstimate,
-        _ conditions: Conditions, _ log: ServerLog
+        _ admin: AdminServer?, _ conditions: Conditions, _ log: ServerLog
     ) {
         publication?.publish(custody.keys)
         do {
@@ -182,6 +178,10 @@ struct Serve {
         }
         if let key = custody.keys.auditKeys.last { audit?.adopt(key) }
         estimate.renew()
+        do {
+            try admin?.keepName()
+            conditions.recover("admin socket")
+        } catch { conditions.fail("admin socket", OperatorAdvice.line(for: error)) }
     }
 
     /// Takes over what the configuration file, the certificate and the other files say now. What cannot be used changes

@@ -27,6 +27,18 @@ package enum LocalSocket {
         }
     }
 
+    /// Whether somebody listens there, or may do so. It waits for nobody: a full queue is somebody's.
+    package static func isServed(_ path: String) -> Bool {
+        do throws(SystemError) {
+            let descriptor = try made { descriptor throws(SystemError) in
+                setNonBlocking(descriptor)
+                try unsafe withAddress(path) { unsafe SystemCalls.connect(descriptor, $0, $1) }
+            }
+            close(descriptor)
+            return true
+        } catch { return error.number != ECONNREFUSED && error.number != ENOENT }
+    }
+
     private static func made(_ prepare: (Int32) throws(SystemError) -> Void) throws(SystemError) -> Int32 {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw .last }

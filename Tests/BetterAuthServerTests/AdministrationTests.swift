@@ -198,9 +198,10 @@ import Testing
         defer { close(descriptor) }
         let key = try AuditKey.generate()
         let trail = try AuditLog(audit, key, .refuse) { _ in }
-        let server = try AdminServer(
-            socket, takesOver: false, AccountAdministration(AwayStore(), Lifetimes()),
-            ServerLog(.notice, descriptor: descriptor), audit: AuditTrail(trail, hasAddresses: false))
+        let server = AdminServer(
+            socket, AccountAdministration(AwayStore(), Lifetimes()), ServerLog(.notice, descriptor: descriptor),
+            audit: AuditTrail(trail, hasAddresses: false))
+        try server.open(replaces: false)
         let identity = IdentityID(try freshDigest()).description
         for word in ["lock", "show"] {
             let asked = try runServerCommand(
@@ -220,8 +221,8 @@ import Testing
     @Test(arguments: [0, 1]) func `who connects and asks nothing holds no end up`(_ bytes: Int) throws {
         let fixture = try StoreFixture(.memory)
         let socket = fixture.folder + "/admin.sock"
-        let server = try AdminServer(
-            socket, takesOver: false, AccountAdministration(fixture.store, Lifetimes()), ServerLog(.error))
+        let server = AdminServer(socket, AccountAdministration(fixture.store, Lifetimes()), ServerLog(.error))
+        try server.open(replaces: false)
         // The first is being read from, the second waits its turn.
         let clients = try (0..<2).map { _ in try LocalSocket.connect(socket, patience: 15) }
         defer { clients.forEach { close($0) } }

@@ -8,6 +8,7 @@ package final class MemoryStore: ServerStore {
         var accounts: [IdentityID: Account] = [:]
         var challenges = ChallengeBook()
         var keys: KeyMark?
+        var word: [UInt8]?
         var reservations: ExpiringMap<RotationHash, OperationKey>
     }
 
@@ -92,6 +93,13 @@ package final class MemoryStore: ServerStore {
             return true
         }
     }
+
+    package func leave(word: [UInt8]) throws(StoreError) -> Bool {
+        state.withLock { $0.word = word }
+        return true
+    }
+
+    package func word() throws(StoreError) -> [UInt8]? { state.withLock { $0.word } }
 
     package func accounts(
         after last: IdentityID?, most count: Int

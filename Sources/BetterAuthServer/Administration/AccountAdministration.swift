@@ -4,7 +4,7 @@ internal import SystemCalls
 /// What an operator asks about accounts and does to them, while a server runs, on every store. Answers are JSON of one
 /// line; they contain what the server knows, which is no secret of the user's.
 package struct AccountAdministration: Sendable {
-    private let store: any ServerStore
+    package let store: any ServerStore
     private let lifetimes: Lifetimes
     private let clock: any ServerClock
     /// Accounts that one request counts: a fraction of a second.

@@ -99,6 +99,10 @@ package final class MeasuredStore: ServerStore {
         try store.setKeyMark(mark, over: known)
     }
 
+    package func leave(word: [UInt8]) throws(StoreError) -> Bool { try store.leave(word: word) }
+
+    package func word() throws(StoreError) -> [UInt8]? { try store.word() }
+
     package func accounts(
         after last: IdentityID?, most count: Int
     ) throws(StoreError) -> [(identity: IdentityID, account: Account)] {

@@ -53,6 +53,15 @@ package protocol ServerStore: Sendable {
     /// - Throws: ``StoreError``.
     func setKeyMark(_ mark: KeyMark, over known: KeyMark?) throws(StoreError) -> Bool
 
+    /// Leaves a word in the database, in the place of the one before, for another process over the same database.
+    /// - Returns: False where no other process can have it.
+    /// - Throws: ``StoreError``.
+    func leave(word: [UInt8]) throws(StoreError) -> Bool
+
+    /// The word that was left last, by whatever process; nil for none.
+    /// - Throws: ``StoreError``.
+    func word() throws(StoreError) -> [UInt8]?
+
     /// Some accounts in the order of their identities, deleted ones too.
     /// - Parameter last: The identity after which they begin; nil for the first.
     /// - Throws: ``StoreError``.
@@ -69,6 +78,9 @@ package protocol ServerStore: Sendable {
 
 extension ServerStore {
     package var gauges: [StoreGauge] { [] }
+
+    package func leave(word: [UInt8]) throws(StoreError) -> Bool { false }
+    package func word() throws(StoreError) -> [UInt8]? { nil }
 
     package typealias Completion<Value> = @Sendable (Result<Value, StoreError>) -> Void
 

@@ -92,8 +92,6 @@ extension ServerCommand {
 }
 
 enum AccountsClient {
-    private static let largest = 1 << 20
-
     static func ask(_ request: AccountAdministration.Request, _ arguments: Arguments) throws -> ServerExit {
         var text = try answer(request, arguments)
         var members = try members(text)
@@ -146,19 +144,7 @@ enum AccountsClient {
 
     /// One line of JSON.
     private static func answer(_ request: AccountAdministration.Request, _ arguments: Arguments) throws -> String {
-        let socket = try AdminSocket.connect(arguments[ServerOptions.adminSocket] ?? AdminServer.place)
-        let line = Array((request.line + "\n").utf8)
-        let answered: [UInt8]?
-        do throws(SystemError) {
-            try unsafe socket.write(line.span.bytes)
-            answered = try socket.readAll(limit: largest)
-        } catch {
-            throw AdminSocket.Failure.ended(error)
-        }
-        guard let bytes = answered, bytes.last == UInt8(ascii: "\n") else {
-            throw AdminSocket.Failure.ended()
-        }
-        return String(decoding: bytes.dropLast(), as: UTF8.self)
+        try AdminSocket.ask(arguments[ServerOptions.adminSocket] ?? AdminServer.place, request.line)
     }
 
     /// A string without its quotation marks, and anything else as it is.

@@ -15,50 +15,97 @@ final class AdminServer: Sendable {
     private static let unrecorded =
         #"{"error":"it was done, but the audit log could not be written; the server's log says why"}"#
 
-    private let name: AdminSocket.Name
+    /// One socket, and the thread that answers at it.
+    private final class Listening: Sendable {
+        let name: AdminSocket.Name
+        private let wake: WakePipe
+        private let thread: JoinableThread
+
+        init(_ listener: consuming AdminSocket.Listener, _ serve: @escaping @Sendable (Int32, WakePipe) -> Void) throws
+        {
+            let (name, number) = (listener.name, listener.descriptor.number)
+            // The thread closes it.
+            let held = HeldDescriptor(listener.descriptor)
+            do {
+                let wake = try WakePipe()
+                let started = JoinableThread {
+                    while wake.waits(for: number) {
+                        RequestTrace.$current.withValue(.fresh()) { serve(number, wake) }
+                    }
+                    held.release()
+                }
+                guard let started else { throw AdminSocket.Failure("no thread for the admin socket") }
+                (self.wake, self.name, thread) = (wake, name, started)
+            } catch {
+                name.remove()
+                throw error
+            }
+        }
+
+        func end() {
+            // First, so that nobody connects any more.
+            name.remove()
+            wake.wake()
+            thread.join()
+        }
+    }
+
+    private struct State {
+        var listening: Listening?
+        var isClosed = false
+    }
+
+    private let path: String
     private let administration: AccountAdministration
     private let log: ServerLog
-    private let wake: WakePipe
-    private let thread: JoinableThread
-    private let isClosed = Atomic(false)
+    private let audit: AuditTrail?
+    private let state = Mutex(State())
 
-    /// - Parameter takesOver: Whether the name may be that of a server that runs.
-    /// - Throws: ``AdminSocket/Failure``.
-    init(
-        _ path: String, takesOver: Bool, _ administration: AccountAdministration, _ log: ServerLog,
-        audit: AuditTrail? = nil
-    ) throws {
-        let wake = try WakePipe()
-        let listener = try AdminSocket.listen(path, takesOver: takesOver)
-        let number = listener.descriptor.number
-        name = listener.name
+    init(_ path: String, _ administration: AccountAdministration, _ log: ServerLog, audit: AuditTrail? = nil) {
+        self.path = path
         self.administration = administration
         self.log = log
-        self.wake = wake
-        // The thread closes it.
-        let held = HeldDescriptor(listener.descriptor)
-        let started = JoinableThread {
-            while wake.waits(for: number) {
-                RequestTrace.$current.withValue(.fresh()) {
-                    AdminServer.serve(number, wake, administration, log, audit)
-                }
-            }
-            held.release()
+        self.audit = audit
+    }
+
+    deinit { close() }
+
+    /// Begins to answer.
+    /// - Parameter replaces: Whether the name may be that of a server that runs, over the same database.
+    /// - Throws: ``AdminSocket/Failure``, ``StoreError``.
+    func open(replaces: Bool) throws {
+        try listen(replacing: replaces ? AdminSocket.predecessor(path, over: administration.store) : nil)
+    }
+
+    /// Takes the name again after a server that had taken it over has ended, or anything else took it away. One that
+    /// is open only. It waits for the folder, and for who is being answered.
+    func keepName() throws {
+        let name = state.withLock { $0.isClosed ? nil : $0.listening?.name }
+        guard let name, !name.isOwn, !LocalSocket.isServed(path) else { return }
+        try listen(replacing: nil)
+        log.write(.notice, "administration", ["reason": "the name of the socket was gone, and is there again"])
+    }
+
+    private func listen(replacing predecessor: stat?) throws {
+        let next = try Listening(AdminSocket.listen(path, replacing: predecessor)) {
+            [administration, log, audit] number, wake in
+            AdminServer.serve(number, wake, administration, log, audit)
         }
-        guard let started else {
-            name.remove()
-            throw AdminSocket.Failure("no thread for \(path)")
+        let last: Listening? = state.withLock { state in
+            guard !state.isClosed else { return next }
+            defer { state.listening = next }
+            return state.listening
         }
-        thread = started
+        last?.end()
     }
 
     /// Ends a connection that has asked for nothing yet. A second call does nothing.
     func close() {
-        guard !isClosed.exchange(true, ordering: .relaxed) else { return }
-        // First, so that nobody connects any more.
-        name.remove()
-        wake.wake()
-        thread.join()
+        let listening = state.withLock { state in
+            state.isClosed = true
+            return state.listening.take()
+        }
+        listening?.end()
     }
 
     private static func serve(
@@ -77,7 +124,9 @@ final class AdminServer: Sendable {
             log.write(.warning, "administration", ["reason": "another user connected"])
             return
         }
-        guard let line = line(client, wake), let request = AccountAdministration.Request(line: line) else {
+        let line = line(client, wake)
+        if let line, let text = DatabaseWord.answer(to: line, administration.store) { return answer(client, text) }
+        guard let line, let request = AccountAdministration.Request(line: line) else {
             return answer(client, #"{"error":"this is not a request"}"#)
         }
         guard audit?.admits != false else { return answer(client, unwritable) }

@@ -3,8 +3,8 @@ internal import SystemCalls
 
 /// The socket through which an operator on this machine asks the running server.
 enum AdminSocket {
-    /// Seconds for which an operator's command waits for the server.
-    private static let seconds = 30
+    /// Bytes of an answer.
+    private static let largest = 1 << 20
 
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -30,37 +30,39 @@ enum AdminSocket {
         let name: Name
     }
 
-    /// A name in a folder, and which socket it was given to: by now it may be a successor's.
+    /// A name in a folder, and which socket it was given to: by now it may be another one's.
     struct Name: Sendable {
         fileprivate let path: String
-        fileprivate let socket: (device: UInt64, inode: UInt64)
+        fileprivate let socket: stat
+
+        /// Whether it leads to that socket.
+        var isOwn: Bool { AdminSocket.status(path)?.isSameFile(as: socket) ?? false }
 
         /// Removes the name, if it is still of that socket.
         func remove() {
             guard let lock = try? AdminSocket.lock(path) else { return }
             defer { flock(lock.number, LOCK_UN) }
-            guard let status = AdminSocket.status(path), socket == AdminSocket.place(status) else { return }
-            unsafe unlink(path)
+            if isOwn { unsafe unlink(path) }
         }
     }
 
     /// Binds and listens, with mode 0600. The name is never without a socket: it goes over at once from one that nobody
     /// listens at any more.
-    /// - Parameter takesOver: Whether from one that somebody listens at, too: a server that this one replaces, which
-    ///   continues to answer those who are connected to it.
-    static func listen(_ path: String, takesOver: Bool) throws(Failure) -> Listener {
+    /// - Parameter predecessor: The socket of a server that this one replaces, which continues to answer those who are
+    ///   connected to it: its name goes over although it listens.
+    static func listen(_ path: String, replacing predecessor: stat? = nil) throws(Failure) -> Listener {
         let lock = try lock(path)
         defer { flock(lock.number, LOCK_UN) }
         if let status = status(path) {
             guard isSocket(status) else { throw Failure("\(path) exists and is not a socket") }
-            guard takesOver || !isServed(path) else {
+            guard predecessor?.isSameFile(as: status) == true || !LocalSocket.isServed(path) else {
                 throw Failure.served(path)
             }
         }
         // What a killed one has left there is nobody's.
         let temporary = temporary(path)
         if let status = status(temporary) {
-            guard isSocket(status), !isServed(temporary) else {
+            guard isSocket(status), !LocalSocket.isServed(temporary) else {
                 throw Failure("\(temporary) is in the way; move it away first")
             }
             unsafe unlink(temporary)
@@ -72,19 +74,27 @@ enum AdminSocket {
                 unsafe unlink(temporary)
                 throw error
             }
-            return Listener(descriptor: descriptor, name: Name(path: path, socket: place(made)))
+            return Listener(descriptor: descriptor, name: Name(path: path, socket: made))
         } catch { throw Failure(path, error) }
     }
 
     /// What a socket is called before it gets its name.
     static func temporary(_ path: String) -> String { path + ".new" }
 
-    /// Whether somebody listens there, or may do so.
-    static func isServed(_ path: String) -> Bool {
-        do throws(SystemError) {
-            _ = OwnedDescriptor(owning: try LocalSocket.connect(path, patience: seconds))
-            return true
-        } catch { return error.number != ECONNREFUSED && error.number != ENOENT }
+    /// The socket of the server that a server over this store replaces; nil when nobody has the name.
+    /// - Throws: ``Failure/served(_:)`` when it serves another database, or does not say.
+    static func predecessor(_ path: String, over store: any ServerStore) throws -> stat? {
+        // Again where another server's word was in the way, where it ends, and where it is busy with somebody.
+        for _ in 0..<5 {
+            guard let status = status(path), isSocket(status), LocalSocket.isServed(path) else { return nil }
+            guard let word = try DatabaseWord.leave(in: store) else { break }
+            let answer = try? ask(path, word.question, patience: 5)
+            if answer == DatabaseWord.found { return status }
+            guard answer == nil || answer == DatabaseWord.notFound else { break }
+        }
+        var failure = Failure.served(path)
+        failure.advice = "it does not say that it has the same database; give each server a name of its own"
+        throw failure
     }
 
     /// Servers that start or stop at one time do it one after the other.
@@ -102,16 +112,25 @@ enum AdminSocket {
 
     private static func isSocket(_ status: stat) -> Bool { status.st_mode & mode_t(S_IFMT) == mode_t(S_IFSOCK) }
 
-    private static func place(_ status: stat) -> (UInt64, UInt64) { (UInt64(status.st_dev), UInt64(status.st_ino)) }
-
-    static func connect(_ path: String) throws(Failure) -> OwnedDescriptor {
+    /// Asks the server that listens there.
+    /// - Parameter patience: Seconds for which it is waited for.
+    /// - Returns: One line, without its end.
+    static func ask(_ path: String, _ line: String, patience: Int = 30) throws(Failure) -> String {
+        let socket: OwnedDescriptor
         do throws(SystemError) {
-            return OwnedDescriptor(owning: try LocalSocket.connect(path, patience: seconds))
+            socket = OwnedDescriptor(owning: try LocalSocket.connect(path, patience: patience))
         } catch {
             var failure = Failure(path, error)
             failure.advice = "check that serve runs with this --admin-socket"
             throw failure
         }
+        let bytes: [UInt8]?
+        do throws(SystemError) {
+            try unsafe socket.write(Array((line + "\n").utf8).span.bytes)
+            bytes = try socket.readAll(limit: largest)
+        } catch { throw .ended(error) }
+        guard let bytes, bytes.last == UInt8(ascii: "\n") else { throw .ended() }
+        return String(decoding: bytes.dropLast(), as: UTF8.self)
     }
 
     /// Whether the other end is this user's, or root's.

@@ -1,6 +1,7 @@
 import BetterAuthServer
 import Foundation
 import RealParts
+import SystemCalls
 import TestSupport
 import Testing
 
@@ -93,6 +94,8 @@ import Testing
     private func admin(_ way: UpgradeWay) throws {
         func socket(_ place: Int) -> String { folder + "/admin-\(place).sock" }
         let scene = try scene(way) { ["--admin-socket", socket($0)] }
+        // A server that was killed between the two steps has left this, and the name of one before it.
+        for name in [socket(0), socket(0) + ".new"] { close(try LocalSocket.listen(name, backlog: 1)) }
         func expectAnswers() throws {
             for place in scene.servers.indices {
                 let answer = try run("accounts", "count", "--admin-socket", socket(place), "--json")
@@ -110,8 +113,8 @@ import Testing
             try expectAnswers()
         }
         #expect(scene.end() == [])
-        let left = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".sock") }
-        #expect(left == [] && !FileManager.default.fileExists(atPath: folder + "/.new"))
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.contains(".sock") }
+        #expect(left == [])
     }
 
     /// The file is moved away while both write to it, and every line is in one of the files.

@@ -106,6 +106,16 @@ final class AccountTable: Sendable {
         return rows?.changed == 1
     }
 
+    private static let wordName = Array("word".utf8)
+
+    /// What a process left for others; nil for nothing.
+    func word() throws(StoreError) -> [UInt8]? {
+        guard let rows = try run("setting", [AccountTable.wordName]), rows.count > 0 else { return nil }
+        return rows.bytes(0, 0)
+    }
+
+    func leave(word: [UInt8]) throws(StoreError) { _ = try run("keep", [AccountTable.wordName, word]) }
+
     private static let redisName = Array("redis".utf8)
 
     /// The mark that Redis has too; nil for none.
