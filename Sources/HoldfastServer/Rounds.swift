@@ -54,9 +54,16 @@ final class Rounds: Sendable {
     func first(seconds: Double) -> Bool {
         begin()
         let end = MonotonicClock.seconds + seconds
+        var reloads = false
         while state.withLock({ $0.ended }) == 0, MonotonicClock.seconds < end {
-            if Signals.wait(seconds: 1) == .stop { return false }
+            switch Signals.wait(seconds: 1) {
+            case .stop: return false
+            case .reload: reloads = true
+            case .goOn, nil: break
+            }
         }
+        // Nothing can be reloaded yet: who waits for signals next does it.
+        if reloads { Signals.askForReload() }
         return true
     }
 }

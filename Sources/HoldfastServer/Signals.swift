@@ -30,6 +30,9 @@ enum Signals {
     /// Ends a wait.
     static func wake() { kill(getpid(), SIGUSR1) }
 
+    /// Asks again for what was asked too early.
+    static func askForReload() { kill(getpid(), SIGHUP) }
+
     /// Waits for one of them, at most some seconds; nil when none came.
     static func wait(seconds: Int) -> Request? {
         var set = wanted

@@ -48,6 +48,37 @@ import Testing
         #expect(process.wait() == 0)
     }
 
+    /// The first round waits a while for a keeper of keys that does not answer.
+    @Test func `a reload that is asked for before a server is ready is done then`() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let keeper = try DrippingService()
+        defer { keeper.stop() }
+        try writeSecret(String(repeating: "s", count: 40), to: folder + "/sign")
+        let (configuration, log) = (folder + "/server.conf", folder + "/log")
+        let text = """
+            listen = 127.0.0.1:0
+            database = \(folder)/accounts.db
+            hsm = \(keeper.url)
+            hsm-token-file = \(folder)/sign
+            key-service = \(keeper.url)
+            log =
+            """
+        try "\(text) notice\n".write(toFile: configuration, atomically: true, encoding: .utf8)
+        let output = unsafe open(log, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        defer { close(output) }
+        let server = try Spawned([ServerProcess.program, "serve", "--config", configuration], output: output)
+        func said(_ part: String) -> Bool {
+            (try? String(contentsOfFile: log, encoding: .utf8))?.contains(part) == true
+        }
+        #expect(Patience.wait { keeper.connections > 0 || !server.isRunning })
+        #expect(!said("ready "))
+        server.signal(SIGHUP)
+        #expect(Patience.wait { said(#""event":"reloaded""#) || !server.isRunning })
+        #expect(said("ready "))
+        server.signal(SIGTERM)
+        #expect(server.wait() == 0)
+    }
+
     @Test func `a command that serves nobody ends when asked to`() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let (process, end) = try begin("check")
