@@ -62,7 +62,7 @@ private func keepChain(_ arguments: Arguments) throws -> ServerExit {
     let identity = chain.identity
     let service = HSMService(chain, sign: sign, admin: admin, log: FrontOptions.log(arguments))
     let operated = OperatedService(
-        service, access, failing: { service.isSound ? [] : ["key chain"] }, more: { service.write(to: &$0) })
+        service, access, failing: { service.failing }, more: { service.write(to: &$0) })
     let front = try HTTPServer(listener, operated, settings)
     FrontOptions.announce(front, settings, key: identity.description)
     while !Signals.stops(within: 3600) {}
@@ -115,6 +115,11 @@ final class HSMService: HTTPService {
 
     /// Whether the files of the chain are there still, and others can verify it.
     var isSound: Bool { chain.withLock { $0.isThere && !$0.isAhead(of: clock.now) } }
+
+    /// What is not ready: with a full list it endorses no new keys of servers.
+    var failing: [String] {
+        (isSound ? [] : ["key chain"]) + (chain.withLock { $0.endorsementRoom } > 0 ? [] : ["endorsements"])
+    }
 
     /// The number of the generation that signs.
     var generation: Int { chain.withLock { $0.events.count - 1 } }

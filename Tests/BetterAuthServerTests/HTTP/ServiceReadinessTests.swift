@@ -3,6 +3,7 @@ import BetterAuthMessages
 import BetterAuthServer
 import Foundation
 import RealParts
+import ServerSubject
 import Synchronization
 import TestSupport
 import Testing
@@ -110,5 +111,36 @@ import Testing
                 "--tls-key", key,
             ], fixture.folder)
         #expect(open.status == 2 && open.output.contains("can be read by other users"), "\(open.output)")
+    }
+
+    /// What it has endorsed it endorses on and on; a new key is refused, which is no state of rest.
+    @Test func `a keeper whose list of endorsed keys is full is not ready`() throws {
+        let fixture = try StoreFixture(.memory)
+        let scene = try KeyChainScene(fixture.folder)
+        let list = fixture.folder + "/chain/endorsed"
+        let keys = try (0..<65_536).map { _ in try RandomChanges.key().description }
+        func keep(_ count: Int) throws {
+            try writeSecret(keys.prefix(count).map { "\($0) endorsed\n" }.joined(), to: list)
+        }
+        func sign(_ key: PublicKeyText, at keeper: ServerProcess) throws -> Int {
+            let end = SystemClock().now.adding(seconds: 3600)
+            let body = #"{"payload":{"purpose":"access","publicKey":"\#(key)","expiration":"\#(end)"}}"#
+            return try HTTPClient(keeper.address).post(
+                "/sign", Array(body.utf8), headers: "Authorization: Bearer \(scene.sign)\r\n"
+            ).status
+        }
+        try keep(keys.count)
+        let full = try scene.keeper()
+        #expect(try HTTPClient(full.address).get("/ready").text.contains(#"{"failing":["endorsements"]}"#))
+        let known = try #require(PublicKeyText(keys[0]))
+        #expect(try sign(known, at: full) == 200 && sign(RandomChanges.key(), at: full) == 500)
+        full.process.end(SIGTERM)
+        // Until the last place is taken it is.
+        try keep(keys.count - 1)
+        let keeper = try scene.keeper()
+        #expect(try HTTPClient(keeper.address).get("/ready").text == "ready\n")
+        #expect(try sign(RandomChanges.key(), at: keeper) == 200)
+        try keeper.waitUntilReady(says: "endorsements")
+        #expect(try HTTPClient(keeper.address).get("/metrics").text.contains("\nholdfast_ready 0\n"))
     }
 }
