@@ -252,7 +252,11 @@ import Testing
         var account = try TestAccount(on: server)
         for _ in 1..<Account.maximumDevices { _ = try account.linked(on: server) }
         let tooMany = try TestDevice(identity: account.device.identity)
-        #expect(try server.send(LinkDevice.self, account.device.linking(tooMany.container()).0) == .limited)
+        let linking = try account.device.linking(tooMany.container()).0
+        #expect(try server.send(LinkDevice.self, linking) == .limited)
+        // Waiting does not help, and is not what the reply says.
+        let reply = try server.post(LinkDevice.path, linking.bytes)
+        #expect(String(decoding: reply.body, as: UTF8.self).contains("unlink one") && reply.isLasting)
         #expect(try server.send(RotateDevice.self, account.device.rotation().0) == nil)
     }
 

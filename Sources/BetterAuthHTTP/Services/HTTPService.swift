@@ -46,7 +46,10 @@ package struct HTTPReply: Sendable {
     /// Seconds after which a client may ask again whatever it was refused for.
     private static let patience = 2
 
-    package init(_ reply: ServerReply) { self.init(status: reply.status, .json, reply.body, code: reply.code) }
+    package init(_ reply: ServerReply) {
+        self.init(
+            status: reply.status, .json, reply.body, code: reply.code, retrySeconds: reply.isLasting ? 0 : nil)
+    }
 
     package init(_ error: ProtocolError, retrySeconds: Int? = nil) {
         self.init(

@@ -20,6 +20,8 @@ package enum ProtocolError: Error, Sendable, Hashable {
     case staleRequest(timestamp: Timestamp, now: Timestamp, window: Int64)
     /// BA502.
     case futureRequest(timestamp: Timestamp, now: Timestamp)
+    /// HF429 that does not pass by waiting; `isLasting` when no device that leaves makes room.
+    case tooManyDevices(isLasting: Bool)
     /// A failure that has nothing more to say.
     case plain(ErrorCode)
 
@@ -44,7 +46,17 @@ package enum ProtocolError: Error, Sendable, Hashable {
         case .futureToken: .futureToken
         case .staleRequest: .staleRequest
         case .futureRequest: .futureRequest
+        case .tooManyDevices: .limited
         case .plain(let code): code
+        }
+    }
+
+    /// One short sentence.
+    private var message: String {
+        switch self {
+        case .tooManyDevices(isLasting: false): "the account has as many devices as it may have; unlink one"
+        case .tooManyDevices(isLasting: true): "the account has had as many devices as it ever may; make a new account"
+        default: code.message
         }
     }
 
@@ -54,7 +66,7 @@ package enum ProtocolError: Error, Sendable, Hashable {
         writer.literal(#"{"error":{"code":"#)
         writer.string(code.rawValue)
         writer.literal(#","message":"#)
-        writer.string(code.message)
+        writer.string(message)
         writer.literal(#","context":{"#)
         for (index, member) in context.enumerated() {
             if index > 0 { writer.literal(",") }
@@ -111,7 +123,7 @@ extension ProtocolError {
                 ("requestTimestamp", text(timestamp)), ("currentTime", text(now)),
                 ("timeDifference", .milliseconds(timestamp.milliseconds - now.milliseconds)),
             ]
-        case .plain: return []
+        case .tooManyDevices, .plain: return []
         }
     }
 }

@@ -30,9 +30,10 @@ extension AccountChange {
         case .link(let rotation, let device):
             var (changed, _) = try rotated(account, rotation)
             try changed.expectNew(device.id)
-            guard changed.devices.count < Account.maximumDevices,
-                changed.devices.count + changed.former.count < Account.maximumDevicesEver
-            else { throw .plain(.limited) }
+            guard changed.devices.count + changed.former.count < Account.maximumDevicesEver else {
+                throw .tooManyDevices(isLasting: true)
+            }
+            guard changed.devices.count < Account.maximumDevices else { throw .tooManyDevices(isLasting: false) }
             changed.devices.append(device)
             return (changed, [])
         case .unlink(let rotation, let target):
@@ -57,7 +58,7 @@ extension AccountChange {
             else { throw .plain(.invalidHash) }
             try changed.expectNew(device.id)
             guard changed.devices.count + changed.former.count < Account.maximumDevicesRecovered else {
-                throw .plain(.limited)
+                throw .tooManyDevices(isLasting: true)
             }
             let revoked = changed.devices.map(\.id)
             _ = changed.revoke({ _ in true }, now: moment)

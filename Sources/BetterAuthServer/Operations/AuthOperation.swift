@@ -41,6 +41,8 @@ package struct ServerReply: Sendable, Hashable {
     package private(set) var failure: StoreError?
     /// Whether it was given before, to the same request.
     package let isRepeated: Bool
+    /// Whether a repeat is refused likewise, although the code is one of a refusal that passes.
+    package private(set) var isLasting = false
 
     package static func == (left: ServerReply, right: ServerReply) -> Bool {
         (left.status, left.body, left.code) == (right.status, right.body, right.code)
@@ -59,6 +61,7 @@ package struct ServerReply: Sendable, Hashable {
     /// A refusal (protocol.md 9.1).
     package init(_ error: ProtocolError) {
         (status, body, code, isRepeated) = (error.code.httpStatus, error.encoded, error.code, false)
+        if case .tooManyDevices = error { isLasting = true }
     }
 
     init(_ refusal: Refusal) {

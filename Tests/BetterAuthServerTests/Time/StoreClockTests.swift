@@ -1,3 +1,4 @@
+import BetterAuthHTTP
 import BetterAuthMessages
 import Foundation
 import MemoryServerStore
@@ -216,6 +217,9 @@ import Testing
             Issue.record("one more is done")
             return
         }
-        #expect(error.code == .limited)
+        #expect(error == .tooManyDevices(isLasting: true) && error.code == .limited)
+        #expect(HTTPReply(ServerReply(error)).retrySeconds == 0)
+        #expect(HTTPReply(ServerReply(.plain(.limited))).retrySeconds > 0)
+        #expect(!String(decoding: error.encoded, as: UTF8.self).contains("later"))
     }
 }
