@@ -31,6 +31,7 @@ package enum SQLiteBackup {
         // SQLite takes an empty file for a new database, and writes to that one only.
         try connection.execute("PRAGMA query_only = OFF")
         try connection.prepare("VACUUM INTO CAST(? AS TEXT)").run(.bytes(Array(SQLiteConnection.name(target).utf8)))
+        try forgetSessions(SQLiteConnection(target, isWriter: false, cache: 64))
         do throws(SystemError) {
             try OwnedDescriptor(target, O_RDWR | O_NOFOLLOW).synchronize()
             try OwnedDescriptor(Paths.parent(of: target), O_RDONLY | O_DIRECTORY).synchronize()
@@ -91,11 +92,17 @@ package enum SQLiteBackup {
         let connection = try SQLiteConnection(path, isWriter: false, cache: 2048)
         guard try SQLiteSchema.isOurs(connection) else { throw foreign }
         let mark = try mark(connection)
-        // A challenge that was open then may have been used since.
-        if try SQLiteSchema.version(of: connection) != 1 {
-            try connection.execute("PRAGMA query_only = OFF")
-            try SQLiteSetting.sessions.delete(connection)
-        }
+        try forgetSessions(connection)
         return mark
+    }
+
+    /// A challenge that was open then may have been used since.
+    private static func forgetSessions(_ copy: SQLiteConnection) throws(StoreError) {
+        // The first version had no settings.
+        guard try SQLiteSchema.version(of: copy) != 1 else { return }
+        try copy.execute("PRAGMA query_only = OFF")
+        // Not only the row: what it had is not to lie in a free page.
+        try copy.execute("PRAGMA secure_delete = ON")
+        try SQLiteSetting.sessions.delete(copy)
     }
 }
