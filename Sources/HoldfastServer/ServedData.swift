@@ -46,6 +46,8 @@ enum ServedData {
                         "reason": .text(
                             mayBeOff ? "the server was off, or the clock was set" : "the clock was set"),
                     ])
+            } onLoss: {
+                log.write(.error, "sessions lost", ["reason": .text(OperatorAdvice.line(for: $0))])
             }
             if store.isNew { log.write(.notice, "created", ["database": .text(path)]) }
             return store

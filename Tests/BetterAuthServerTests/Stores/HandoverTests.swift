@@ -1,6 +1,7 @@
 import BetterAuthMessages
 import Cryptography
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -162,6 +163,38 @@ import Testing
             let message = try TestSession.opening(account.device, challenge).0
             #expect(try served.now.send(CreateSession.self, message) == (isOpen ? nil : .unknownChallenge))
         }
+    }
+
+    /// What is put back later opens nothing that was used since, whoever puts it back and how.
+    @Test func `a backup of a stopped server has nothing of the handover`() throws {
+        let served = try start()
+        let challenge = try served.now.challenge(TestAccount(on: served.now).device.identity)
+        try served.stop()
+        func has(_ file: String) throws -> Bool {
+            try Data(contentsOf: URL(fileURLWithPath: file)).firstRange(of: Data(challenge.rawBytes)) != nil
+        }
+        let copy = folder["copy.db"]
+        try SQLiteBackup.write(path, to: copy)
+        #expect(try left() != nil && has(path))
+        #expect(try SQLiteSetting.sessions.read(SQLiteConnection(copy, isWriter: false, cache: 64)) == nil)
+        // Nor in a page that is free.
+        #expect(try !has(copy))
+        #expect(try SQLiteMaintenance(copy).check().faults == [])
+        for ending in ["-journal", "-wal", "-shm"] {
+            #expect(!FileManager.default.fileExists(atPath: copy + ending) || ending != "-journal")
+        }
+    }
+
+    @Test func `a handover that fails is told`() throws {
+        let told = Told()
+        let store = try SQLiteStore(path, clock: clock) { error in told.reasons.withLock { $0.append(error) } }
+        try SQLiteConnection(path, isWriter: true, cache: 64).execute("DROP TABLE settings")
+        store.close()
+        #expect(told.reasons.withLock { $0.count } == 1)
+    }
+
+    private final class Told: Sendable {
+        let reasons = Mutex<[StoreError]>([])
     }
 
     /// Damage is no reason not to serve: the challenges are unknown then.

@@ -41,6 +41,7 @@ package final class SQLiteStore: ServerStore {
     private let challenges: Mutex<ChallengeBook?>
     private let clock: any ServerClock
     private let clockWasSet: @Sendable (_ seconds: Int64, _ isStart: Bool) -> Void
+    private let onLoss: @Sendable (StoreError) -> Void
     private let checkpoints: SQLiteCheckpoints
     private let threads = Mutex<[JoinableThread]>([])
     /// The word of the thread that writes.
@@ -54,11 +55,13 @@ package final class SQLiteStore: ServerStore {
     ///   - lifetimes: What the process before has left is valid for no longer.
     ///   - clock: Operations bring their own moments; this one tells how long they are apart, too.
     ///   - clockWasSet: Told by how many seconds; at the start also for how long no process had the file.
+    ///   - onLoss: Told why nothing could be left to the next process.
     /// - Throws: ``StoreError/unavailable(_:)``, ``StoreError/tooNew(_:_:)``.
     package init(
         _ path: String, _ settings: SQLiteSettings = SQLiteSettings(), lifetimes: Lifetimes = Lifetimes(),
         clock: any ServerClock = SystemClock(),
-        clockWasSet: @escaping @Sendable (_ seconds: Int64, _ isStart: Bool) -> Void = { _, _ in }
+        clockWasSet: @escaping @Sendable (_ seconds: Int64, _ isStart: Bool) -> Void = { _, _ in },
+        onLoss: @escaping @Sendable (StoreError) -> Void = { _ in }
     ) throws(StoreError) {
         file = try SQLiteFile(path, creates: true)
         self.settings = settings
@@ -67,6 +70,7 @@ package final class SQLiteStore: ServerStore {
         let connection = try SQLiteConnection(path, isWriter: true, cache: cache / 2)
         isNew = try SQLiteSchema.migrate(connection) == 0
         self.clock = clock
+        self.onLoss = onLoss
         self.clockWasSet = clockWasSet
         var found = try SQLiteSetting.clock(connection, lifetime: lifetimes.refresh)
         if let set = found.advance(to: clock.now, ran: 0) { clockWasSet(set, true) }
@@ -250,7 +254,10 @@ extension SQLiteStore {
             try writer.leaveSessions(bytes)
             try writer.keep(expiry)
             try writer.commit()
-        } catch { writer.rollBack() }
+        } catch {
+            writer.rollBack()
+            onLoss(error)
+        }
     }
 
     /// Does one piece of work and returns what is to be said once it is on the disk.
