@@ -134,10 +134,8 @@ package final class PostgresStore: ServerStore {
 
     package func word() throws(StoreError) -> [UInt8]? { try accounts.word() }
 
-    package func accounts(
-        after last: IdentityID?, most count: Int
-    ) throws(StoreError) -> [(identity: IdentityID, account: Account)] {
-        try accounts.accounts(after: last, most: count)
+    package func accounts(after name: [UInt8], most count: Int) throws(StoreError) -> [StoredAccount] {
+        try accounts.accounts(after: name, most: count)
     }
 
     package func close() {

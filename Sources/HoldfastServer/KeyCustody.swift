@@ -67,7 +67,7 @@ final class KeyCustody: Sendable {
         _ file: KeyFile, _ mark: KeyMark?, _ store: any ServerStore, _ lifetimes: Lifetimes, _ takesNewKeys: Bool,
         _ log: ServerLog, _ now: Timestamp, _ onNew: (String) -> Void
     ) throws -> ServerKeys {
-        let isUsed = try mark != nil || !store.accounts(after: nil, most: 1).isEmpty
+        let isUsed = try mark != nil || !store.accounts(after: [], most: 1).isEmpty
         if isUsed && !takesNewKeys {
             do throws(KeyFile.Failure) { return try load(file, lifetimes) } catch {
                 if case .missing(let path) = error { throw Problem.lost(path) }

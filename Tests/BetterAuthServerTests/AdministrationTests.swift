@@ -132,7 +132,7 @@ import Testing
         let devices = changes.model.values.reduce(0) { $0 + $1.devices.count }
         #expect(
             try administration.answer(.count(after: nil))
-                == #"{"open":\#(changes.model.count - deleted),"locked":0,"deleted":\#(deleted),"devices":\#(devices)}"#
+                == #"{"open":\#(changes.model.count - deleted),"locked":0,"deleted":\#(deleted),"devices":\#(devices),"unreadable":0}"#
         )
         // In parts, as for millions of them.
         let slow = AccountAdministration(store, Lifetimes(), countedAtOnce: 1)
@@ -162,14 +162,105 @@ import Testing
         #expect(seen == Set(changes.model.keys.map(\.description)))
     }
 
+    /// Neither a damaged account nor a row whose name is no identity ends a list, however many there are.
+    @Test(arguments: [StoreKind.sqlite, .postgres])
+    func `rows that cannot be read are named, and hide no other`(_ kind: StoreKind) throws {
+        let fixture = try StoreFixture(.memory)
+        let pair = try kind == .postgres ? DatabasePair.shared() : nil
+        let database = try pair?.postgres.makeDatabase() ?? ""
+        let store: any ServerStore
+        if let pair {
+            let url = pair.postgres.url(of: database)
+            try PostgresStore.migrate(url)
+            store = PostgresStore(url, try #require(RedisLocation(pair.redis.location)))
+        } else {
+            store = try SQLiteStore(fixture.path)
+        }
+        func run(_ statements: String) throws {
+            if let pair { return try pair.postgres.run(statements, in: database) }
+            let script = "import sqlite3, sys; c = sqlite3.connect(sys.argv[1]); c.executescript(sys.argv[2])"
+            #expect(try Spawned(["python3", "-c", script, fixture.path, statements]).wait() == 0)
+        }
+        defer { store.close() }
+        let server = try TestServer(store)
+        let accounts = try (0..<3).map { _ in try TestAccount(on: server) }
+        let identities = accounts.map(\.device.identity).sorted { $0.rawBytes.lexicographicallyPrecedes($1.rawBytes) }
+        let (damaged, last) = (identities[1], identities[2])
+        func hex(_ bytes: [UInt8]) -> String {
+            bytes.map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined()
+        }
+        let isFile = kind == .sqlite
+        func blob(_ text: String) -> String { isFile ? "x'\(text)'" : "'\\x\(text)'" }
+        let (table, column) = isFile ? ("accounts", "row") : ("holdfast_accounts", "contents")
+        try run("UPDATE \(table) SET \(column) = \(blob("0102")) WHERE identity = \(blob(hex(damaged.rawBytes)))")
+        // More than a page of them, behind the last account.
+        let strange =
+            isFile ? "x'FFFF' || CAST(printf('%06d', i) AS BLOB)" : "('\\xffff'::bytea || lpad(i::text, 6, '0')::bytea)"
+        let version = isFile ? "" : "1, "
+        try run(
+            """
+            WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 600)
+            INSERT INTO \(table) SELECT \(isFile ? "CAST(\(strange) AS BLOB)" : strange), \(version)\(blob("01")) FROM n
+            """)
+        let administration = AccountAdministration(store, Lifetimes())
+        let counted = try administration.answer(.count(after: nil))
+        #expect(counted == #"{"open":2,"locked":0,"deleted":0,"devices":2,"unreadable":601}"#)
+        let listed = try administration.answer(.list(nil))
+        #expect(listed.contains(#"{"identity":"\#(damaged)","state":"unreadable"}"#))
+        #expect(listed.ranges(of: #""state":"open","devices":1"#).count == 2)
+        #expect(listed.hasSuffix(#"],"next":"\#(last)"}"#) && !listed.contains(#""row":"#))
+        let rest = try administration.answer(.list(last))
+        #expect(rest.contains(#"{"row":"ffff303030303031","state":"unreadable"}"#))
+        #expect(rest.ranges(of: #""row":"#).count == 600 && !rest.contains("next"))
+        #expect(try AccountCounts.estimated(store).open == 2)
+    }
+
+    @Test func `a list for people and a check name the account that cannot be read`() throws {
+        let fixture = try StoreFixture(.memory)
+        let socket = fixture.folder + "/admin.sock"
+        let serving = ["serve", "--listen", "127.0.0.1:0", "--database", fixture.path, "--admin-socket", socket]
+        let first = try ServerProcess(serving, folder: fixture.folder)
+        let devices = try (0..<2).map { _ in try TestDevice.registered(over: HTTPClient(first.address)) }
+        first.process.end(SIGTERM)
+        let names = devices.map(\.identity).sorted { $0.rawBytes.lexicographicallyPrecedes($1.rawBytes) }
+        // The first one, which a table takes its columns from.
+        let script = """
+            import sqlite3, sys
+            c = sqlite3.connect(sys.argv[1])
+            first = c.execute('SELECT min(identity) FROM accounts').fetchone()
+            c.execute("UPDATE accounts SET row = x'01' WHERE identity = ?", first)
+            c.commit()
+            """
+        #expect(try Spawned(["python3", "-c", script, fixture.path]).wait() == 0)
+        let second = try ServerProcess(serving, folder: fixture.folder)
+        func ask(_ word: String) throws -> (status: Int32, output: String) {
+            try runServerCommand(["accounts", word, "--admin-socket", socket], fixture.folder)
+        }
+        let table = "identity".padding(toLength: 44, withPad: " ", startingAt: 0)
+        let listed = try ask("list")
+        #expect(
+            listed.output == """
+                accounts:
+                \(table)  state       devices
+                \(names[0])  unreadable
+                \(names[1])  open        1
+
+                """, "\(listed.output)")
+        #expect(try ask("count").output == "deleted: 0\ndevices: 1\nlocked: 0\nopen: 1\nunreadable: 1\n")
+        second.process.end(SIGTERM)
+        let checked = try runServerCommand(["check", "--database", fixture.path], fixture.folder)
+        #expect(checked.status == 3 && checked.output.contains("cannot be read: 1 of 2\n"), "\(checked.output)")
+        #expect(checked.output.contains("cannot be read: \(names[0])\n"), "\(checked.output)")
+    }
+
     /// Identities that somebody chose lie where they want, and another process may tell any number.
     @Test func `numbers of accounts that are beyond all bounds are the largest`() throws {
         let account = Account(recoveryHash: nil, voidBefore: .never, devices: [])
-        let found = try (0..<1000).map { number in
+        let found = (0..<1000).map { number in
             let bytes =
                 [UInt8](repeating: 0, count: 7) + [number == 999 ? 1 : 0]
                 + (0..<24).map { _ in UInt8(number & 0xFF) }
-            return (identity: try #require(unsafe IdentityID(raw: bytes.span.bytes)), account: account)
+            return StoredAccount(name: bytes, account: account)
         }
         let counts = AccountCounts.estimated(found)
         #expect(counts.deleted == .max && counts.open == 0)
@@ -257,8 +348,8 @@ import Testing
                 ["accounts"] + words + ["--admin-socket", socket] + (json ? ["--json"] : []), fixture.folder)
         }
         let identity = device.identity.description
-        #expect(try ask("count").output == #"{"open":1,"locked":0,"deleted":0,"devices":1}"# + "\n")
-        #expect(try ask("count", json: false).output == "deleted: 0\ndevices: 1\nlocked: 0\nopen: 1\n")
+        #expect(try ask("count").output == #"{"open":1,"locked":0,"deleted":0,"devices":1,"unreadable":0}"# + "\n")
+        #expect(try ask("count", json: false).output == "deleted: 0\ndevices: 1\nlocked: 0\nopen: 1\nunreadable: 0\n")
         #expect(try ask("list").output.contains(identity))
         let table = "accounts:\n\("identity".padding(toLength: 44, withPad: " ", startingAt: 0))  state  devices\n"
         #expect(try ask("list", json: false).output == table + "\(identity)  open   1\n")

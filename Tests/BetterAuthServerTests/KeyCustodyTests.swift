@@ -194,9 +194,9 @@ final class BetweenReads: ServerStore {
 
     func probe(now: Timestamp) throws(StoreError) { whole.probe(now: now) }
 
-    func accounts(
-        after last: IdentityID?, most count: Int
-    ) throws(StoreError) -> [(identity: IdentityID, account: Account)] { try whole.accounts(after: last, most: count) }
+    func accounts(after name: [UInt8], most count: Int) throws(StoreError) -> [StoredAccount] {
+        try whole.accounts(after: name, most: count)
+    }
 
     func close() { whole.close() }
 }

@@ -101,13 +101,10 @@ package final class MemoryStore: ServerStore {
 
     package func word() throws(StoreError) -> [UInt8]? { state.withLock { $0.word } }
 
-    package func accounts(
-        after last: IdentityID?, most count: Int
-    ) throws(StoreError) -> [(identity: IdentityID, account: Account)] {
-        let start = last?.rawBytes ?? []
-        let known = state.withLock { $0.accounts }.map { (raw: $0.key.rawBytes, entry: $0) }
-        return known.filter { start.lexicographicallyPrecedes($0.raw) }
-            .sorted { $0.raw.lexicographicallyPrecedes($1.raw) }.prefix(count).map { ($0.entry.key, $0.entry.value) }
+    package func accounts(after name: [UInt8], most count: Int) throws(StoreError) -> [StoredAccount] {
+        let known = state.withLock { $0.accounts }.map { StoredAccount(name: $0.key.rawBytes, account: $0.value) }
+        let later = known.filter { name.lexicographicallyPrecedes($0.name) }
+        return Array(later.sorted { $0.name.lexicographicallyPrecedes($1.name) }.prefix(count))
     }
 
     package func close() {}

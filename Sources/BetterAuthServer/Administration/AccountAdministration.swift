@@ -149,35 +149,55 @@ package struct AccountAdministration: Sendable {
     /// A part at a time: whoever asks continues with `next`, and others are answered in between.
     private func count(after first: IdentityID?) throws(StoreError) -> String {
         var counts = AccountCounts()
-        var (last, isWhole) = (first, false)
-        while !isWhole && counts.all < countedAtOnce {
-            let found = try store.accounts(after: last, most: Self.page)
-            for entry in found { counts.add(entry.account) }
-            last = found.last?.identity ?? last
-            isWhole = found.count < Self.page
-        }
-        let next = isWhole ? "" : last.map { #","next":"\#($0)""# } ?? ""
-        return String(counts.json.dropLast()) + next + "}"
+        var last = first
+        repeat {
+            let page = try page(after: last)
+            for row in page.rows { counts.add(row.account) }
+            last = page.next
+        } while last != nil && counts.all < countedAtOnce
+        return String(counts.json.dropLast()) + next(last) + "}"
     }
 
     private func list(after first: IdentityID?, clockWasAhead: Bool) throws(StoreError) -> String {
         let now = clock.now
-        var (entries, last, seen, isWhole): ([String], IdentityID?, Int, Bool) = ([], first, 0, false)
+        var (entries, last, seen): ([String], IdentityID?, Int) = ([], first, 0)
         // Of those that a clock has marked there may be few: as many are looked at as are counted at once.
         repeat {
-            let found = try store.accounts(after: last, most: Self.page)
-            for (identity, account) in found {
-                let end = account.markedUntil(now: now)
-                guard !clockWasAhead || end != nil else { continue }
-                let marked = end.map { #","markedUntil":"\#($0)""# } ?? ""
-                entries.append(
-                    #"{"identity":"\#(identity)","state":"\#(account.state)","devices":\#(account.devices.count)\#(marked)}"#
-                )
+            let page = try page(after: last)
+            for row in page.rows {
+                let end = row.account?.markedUntil(now: now)
+                if !clockWasAhead || end != nil { entries.append(Self.entry(row, markedUntil: end)) }
             }
-            (last, seen, isWhole) = (found.last?.identity ?? last, seen + found.count, found.count < Self.page)
-        } while clockWasAhead && !isWhole && entries.count < Self.page && seen < countedAtOnce
-        let next = isWhole ? "" : last.map { #","next":"\#($0)""# } ?? ""
-        return #"{"accounts":[\#(entries.joined(separator: ","))]\#(next)}"#
+            (last, seen) = (page.next, seen + page.rows.count)
+        } while clockWasAhead && last != nil && entries.count < Self.page && seen < countedAtOnce
+        return #"{"accounts":[\#(entries.joined(separator: ","))]\#(next(last))}"#
+    }
+
+    private static func entry(_ row: StoredAccount, markedUntil end: Timestamp?) -> String {
+        let name = row.identity.map { #""identity":"\#($0)""# } ?? #""row":"\#(shown(row.name))""#
+        guard let account = row.account else { return #"{\#(name),"state":"unreadable"}"# }
+        let marked = end.map { #","markedUntil":"\#($0)""# } ?? ""
+        return #"{\#(name),"state":"\#(account.state)","devices":\#(account.devices.count)\#(marked)}"#
+    }
+
+    private func next(_ last: IdentityID?) -> String { last.map { #","next":"\#($0)""# } ?? "" }
+
+    /// Some accounts, and the identity to continue after; nil at the end. Rows whose name is no identity are in the part
+    /// of the next account that has one.
+    private func page(after last: IdentityID?) throws(StoreError) -> (rows: [StoredAccount], next: IdentityID?) {
+        var rows: [StoredAccount] = []
+        while true {
+            let found = try store.accounts(after: rows.last?.name ?? last?.rawBytes ?? [], most: Self.page)
+            rows += found
+            guard found.count == Self.page else { return (rows, nil) }
+            guard let end = rows.lastIndex(where: { $0.identity != nil }) else { continue }
+            return (Array(rows[...end]), rows[end].identity)
+        }
+    }
+
+    /// The beginning of a name that no program gave, in hexadecimal digits.
+    static func shown(_ name: [UInt8]) -> String {
+        name.prefix(32).map { String(UInt16($0) | 0x100, radix: 16).dropFirst() }.joined()
     }
 
     private func apply(_ change: AccountChange, _ request: Request) throws(StoreError) -> String {

@@ -1,4 +1,4 @@
-package import BetterAuthMessages
+internal import BetterAuthMessages
 
 /// Accounts by their state, and their devices.
 package struct AccountCounts: Sendable, Hashable {
@@ -6,10 +6,12 @@ package struct AccountCounts: Sendable, Hashable {
     package var locked = 0
     package var deleted = 0
     package var devices = 0
+    /// Rows of accounts that are damaged.
+    package var unreadable = 0
 
     package init() {}
 
-    package var all: Int { AccountCounts.sum(AccountCounts.sum(open, locked), deleted) }
+    package var all: Int { [open, locked, deleted, unreadable].reduce(0, AccountCounts.sum) }
 
     /// A sum of numbers that another process told stops at the largest one.
     private static func sum(_ one: Int, _ other: Int) -> Int {
@@ -23,9 +25,15 @@ package struct AccountCounts: Sendable, Hashable {
         locked = AccountCounts.sum(locked, part.locked)
         deleted = AccountCounts.sum(deleted, part.deleted)
         devices = AccountCounts.sum(devices, part.devices)
+        unreadable = AccountCounts.sum(unreadable, part.unreadable)
     }
 
-    package mutating func add(_ account: Account) {
+    /// - Parameter account: Nil for one that cannot be read.
+    package mutating func add(_ account: Account?) {
+        guard let account else {
+            unreadable += 1
+            return
+        }
         if account.isDeleted {
             deleted += 1
         } else if account.isLocked {
@@ -37,7 +45,9 @@ package struct AccountCounts: Sendable, Hashable {
     }
 
     /// What `accounts count` says.
-    package var json: String { #"{"open":\#(open),"locked":\#(locked),"deleted":\#(deleted),"devices":\#(devices)}"# }
+    package var json: String {
+        #"{"open":\#(open),"locked":\#(locked),"deleted":\#(deleted),"devices":\#(devices),"unreadable":\#(unreadable)}"#
+    }
 }
 
 extension AccountCounts {
@@ -48,16 +58,17 @@ extension AccountCounts {
     /// digests that these cover tells how many there are in all, within a few in a hundred. Exact below that number.
     /// - Throws: ``StoreError``.
     package static func estimated(_ store: some ServerStore) throws(StoreError) -> AccountCounts {
-        estimated(try store.accounts(after: nil, most: sample))
+        estimated(try store.accounts(after: [], most: sample))
     }
 
     /// The same from the accounts that were found.
-    package static func estimated(_ found: [(identity: IdentityID, account: Account)]) -> AccountCounts {
+    package static func estimated(_ found: [StoredAccount]) -> AccountCounts {
         var counts = AccountCounts()
         for entry in found { counts.add(entry.account) }
         guard found.count == sample, let last = found.last else { return counts }
         // The first eight bytes are enough to tell the share.
-        let share = last.identity.rawBytes.prefix(8).reduce(0.0) { $0 * 256 + Double($1) } / 0x1p64
+        let share =
+            (last.name + [UInt8](repeating: 0, count: 8)).prefix(8).reduce(0.0) { $0 * 256 + Double($1) } / 0x1p64
         guard share > 0 else { return counts }
         // Identities that somebody chose may lie anywhere: the quotient may be more than a number can be.
         func scaled(_ number: Int) -> Int { Int(exactly: (Double(number) / share).rounded()) ?? .max }
@@ -65,6 +76,7 @@ extension AccountCounts {
         counts.locked = scaled(counts.locked)
         counts.deleted = scaled(counts.deleted)
         counts.devices = scaled(counts.devices)
+        counts.unreadable = scaled(counts.unreadable)
         return counts
     }
 }

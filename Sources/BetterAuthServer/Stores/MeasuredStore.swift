@@ -103,10 +103,8 @@ package final class MeasuredStore: ServerStore {
 
     package func word() throws(StoreError) -> [UInt8]? { try store.word() }
 
-    package func accounts(
-        after last: IdentityID?, most count: Int
-    ) throws(StoreError) -> [(identity: IdentityID, account: Account)] {
-        try store.accounts(after: last, most: count)
+    package func accounts(after name: [UInt8], most count: Int) throws(StoreError) -> [StoredAccount] {
+        try store.accounts(after: name, most: count)
     }
 
     package var gauges: [StoreGauge] { store.gauges }

@@ -62,12 +62,10 @@ package protocol ServerStore: Sendable {
     /// - Throws: ``StoreError``.
     func word() throws(StoreError) -> [UInt8]?
 
-    /// Some accounts in the order of their identities, deleted ones too.
-    /// - Parameter last: The identity after which they begin; nil for the first.
+    /// Some accounts in the order of their names, deleted ones and damaged ones too.
+    /// - Parameter name: That after which they begin; nothing for the first.
     /// - Throws: ``StoreError``.
-    func accounts(
-        after last: IdentityID?, most count: Int
-    ) throws(StoreError) -> [(identity: IdentityID, account: Account)]
+    func accounts(after name: [UInt8], most count: Int) throws(StoreError) -> [StoredAccount]
 
     /// What it tells of itself, for metrics.
     var gauges: [StoreGauge] { get }
@@ -91,6 +89,28 @@ extension ServerStore {
         guard let account = try account(identity) else { return true }
         return !account.honours(device, issuedAt: issuedAt)
     }
+}
+
+/// A row of accounts, which may be none that this program has written.
+package struct StoredAccount: Sendable {
+    /// An identity's bytes.
+    package let name: [UInt8]
+    /// Nil when the row cannot be read.
+    package let account: Account?
+
+    package init(name: [UInt8], account: Account?) {
+        self.name = name
+        self.account = account
+    }
+
+    /// - Parameter row: As ``AccountCoding`` writes it.
+    package init(name: [UInt8], row: [UInt8]) {
+        let isNamed = name.count == IdentityID.rawSize
+        self.init(name: name, account: isNamed ? try? unsafe AccountCoding.decode(row.span.bytes) : nil)
+    }
+
+    /// Nil for a name that no program gave.
+    package var identity: IdentityID? { unsafe IdentityID(raw: name.span.bytes) }
 }
 
 /// The server's challenge to a device that wants a session (protocol.md 7.9).

@@ -129,6 +129,7 @@ enum AccountsClient {
             counts.locked = number("locked")
             counts.deleted = number("deleted")
             counts.devices = number("devices")
+            counts.unreadable = number("unreadable")
             sum.add(counts)
             guard let next = part["next"].flatMap({ IdentityID(words($0)) }) else {
                 return (sum.json, try members(sum.json))
@@ -178,7 +179,8 @@ private enum AccountsText {
                 member.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
             }
         }
-        // Those of the row that has most: what is seldom said stands at the end.
+        // Those of the row that has most: what is seldom said stands at the end, and an account that cannot be read has
+        // fewer.
         let names = (rows.max { $0.count < $1.count } ?? []).map { $0[0] }
         let lines = [names] + rows.map { row in row.map { $0.count > 1 ? $0[1] : "" } }
         let widths = names.indices.map { column in lines.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0 }

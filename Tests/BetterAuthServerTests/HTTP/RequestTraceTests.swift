@@ -161,9 +161,7 @@ struct AwayStore: ServerStore {
 
     func setKeyMark(_ mark: KeyMark, over known: KeyMark?) throws(StoreError) -> Bool { throw AwayStore.error }
 
-    func accounts(
-        after last: IdentityID?, most count: Int
-    ) throws(StoreError) -> [(identity: IdentityID, account: Account)] { throw AwayStore.error }
+    func accounts(after name: [UInt8], most count: Int) throws(StoreError) -> [StoredAccount] { throw AwayStore.error }
 
     func close() {}
 }

@@ -135,17 +135,9 @@ final class AccountTable: Sendable {
         return rows?.changed == 1
     }
 
-    func accounts(
-        after last: IdentityID?, most count: Int
-    ) throws(StoreError) -> [(identity: IdentityID, account: Account)] {
-        guard let rows = try run("page", [last?.rawBytes ?? [], bigEndian(Int64(count))]) else { return [] }
-        var found: [(identity: IdentityID, account: Account)] = []
-        for row in 0..<rows.count {
-            let (identity, contents) = (rows.bytes(row, 0), rows.bytes(row, 1))
-            guard let identity = unsafe IdentityID(raw: identity.span.bytes) else { throw .damaged }
-            found.append((identity, try unsafe AccountCoding.decode(contents.span.bytes)))
-        }
-        return found
+    func accounts(after name: [UInt8], most count: Int) throws(StoreError) -> [StoredAccount] {
+        guard let rows = try run("page", [name, bigEndian(Int64(count))]) else { return [] }
+        return (0..<rows.count).map { StoredAccount(name: rows.bytes($0, 0), row: rows.bytes($0, 1)) }
     }
 
     /// - Parameter prepare: Called with a decision before it is committed; a throw stops it.

@@ -21,15 +21,11 @@ final class SQLiteReaders: Sendable {
             }
         }
 
-        func accounts(
-            after last: IdentityID?, most count: Int
-        ) throws(StoreError) -> [(identity: IdentityID, account: Account)] {
-            var found: [(identity: IdentityID, account: Account)] = []
+        func accounts(after name: [UInt8], most count: Int) throws(StoreError) -> [StoredAccount] {
+            var found: [StoredAccount] = []
             try connection.prepare("SELECT identity, row FROM accounts WHERE identity > ? ORDER BY identity LIMIT ?")
-                .each(.bytes(last?.rawBytes ?? []), .number(Int64(count))) { row throws(StoreError) in
-                    let (identity, bytes) = (row.bytes(0), row.bytes(1))
-                    guard let identity = unsafe IdentityID(raw: identity.span.bytes) else { throw .damaged }
-                    found.append((identity, try unsafe AccountCoding.decode(bytes.span.bytes)))
+                .each(.bytes(name), .number(Int64(count))) { row throws(StoreError) in
+                    found.append(StoredAccount(name: row.bytes(0), row: row.bytes(1)))
                     return true
                 }
             return found
@@ -52,12 +48,10 @@ final class SQLiteReaders: Sendable {
         return try reader.account(identity)
     }
 
-    func accounts(
-        after last: IdentityID?, most count: Int
-    ) throws(StoreError) -> [(identity: IdentityID, account: Account)] {
+    func accounts(after name: [UInt8], most count: Int) throws(StoreError) -> [StoredAccount] {
         let reader = try take()
         defer { idle.withLock { $0.append(reader) } }
-        return try reader.accounts(after: last, most: count)
+        return try reader.accounts(after: name, most: count)
     }
 
     private func take() throws(StoreError) -> Reader {

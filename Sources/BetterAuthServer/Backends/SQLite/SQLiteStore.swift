@@ -151,10 +151,8 @@ package final class SQLiteStore: ServerStore {
         try wait { .mark(mark, over: known, $0) }
     }
 
-    package func accounts(
-        after last: IdentityID?, most count: Int
-    ) throws(StoreError) -> [(identity: IdentityID, account: Account)] {
-        try readers.accounts(after: last, most: count)
+    package func accounts(after name: [UInt8], most count: Int) throws(StoreError) -> [StoredAccount] {
+        try readers.accounts(after: name, most: count)
     }
 
     package func close() {
