@@ -96,6 +96,7 @@ enum Maintenance {
             "\(report.accounts) accounts (\(report.deleted) deleted), \(report.devices) devices, "
                 + "\(report.bytes) bytes in rows, \(report.refreshed) refreshed keys\n")
         for fault in report.faults { ServerOutput.complain("fault: \(fault)\n") }
+        for account in report.unreadable { ServerOutput.complain("cannot be read: \(account)\n") }
         if !report.faults.isEmpty {
             ServerOutput.complain("Restore a backup. After an update, run holdfast-server migrate.\n")
         }

@@ -26,9 +26,14 @@ package struct SQLiteMaintenance: Sendable {
         /// Bytes of all rows of accounts.
         package var bytes = 0
         package var refreshed = 0
+        /// The first accounts that cannot be read.
+        package var unreadable: [String] = []
         /// What SQLite found wrong, and rows that cannot be read.
         package var faults: [String] = []
     }
+
+    /// Accounts that a check names.
+    private static let named = 20
 
     /// Reads everything.
     package func check() throws(StoreError) -> Report {
@@ -58,6 +63,10 @@ package struct SQLiteMaintenance: Sendable {
                 if account.isDeleted { report.deleted += 1 }
             } catch {
                 unreadable += 1
+                if unreadable <= SQLiteMaintenance.named {
+                    let named = unsafe IdentityID(raw: identity.span.bytes)?.description
+                    report.unreadable.append(named ?? AccountAdministration.shown(identity))
+                }
             }
             return true
         }
