@@ -182,8 +182,8 @@ package struct AccountAdministration: Sendable {
 
     private func next(_ last: IdentityID?) -> String { last.map { #","next":"\#($0)""# } ?? "" }
 
-    /// Some accounts, and the identity to continue after; nil at the end. Rows whose name is no identity are in the part
-    /// of the next account that has one.
+    /// Some accounts, and the identity to continue after; nil at the end. Rows whose name is no identity come with the
+    /// next account that has one.
     private func page(after last: IdentityID?) throws(StoreError) -> (rows: [StoredAccount], next: IdentityID?) {
         var rows: [StoredAccount] = []
         while true {
