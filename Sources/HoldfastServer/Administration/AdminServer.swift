@@ -74,7 +74,17 @@ final class AdminServer: Sendable {
     /// - Parameter replaces: Whether the name may be that of a server that runs, over the same database.
     /// - Throws: ``AdminSocket/Failure``, ``StoreError``.
     func open(replaces: Bool) throws {
-        try listen(replacing: replaces ? AdminSocket.predecessor(path, over: administration.store) : nil)
+        guard replaces else { return try listen(replacing: nil) }
+        var tries = 8
+        while true {
+            let predecessor = try AdminSocket.predecessor(path, over: administration.store)
+            do { return try listen(replacing: predecessor) } catch let failure as AdminSocket.Failure
+                where failure.isServed && tries > 0
+            {
+                // Another successor has taken the name since the question.
+                tries -= 1
+            }
+        }
     }
 
     /// Takes the name again after a server that had taken it over has ended, or anything else took it away. One that

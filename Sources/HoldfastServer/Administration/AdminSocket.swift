@@ -21,7 +21,14 @@ enum AdminSocket {
             return failure
         }
 
-        static func served(_ path: String) -> Failure { Failure("\(path): another server listens there") }
+        /// Whether it is that the name is another server's.
+        private(set) var isServed = false
+
+        static func served(_ path: String) -> Failure {
+            var failure = Failure("\(path): another server listens there")
+            failure.isServed = true
+            return failure
+        }
     }
 
     /// A socket that listens under a name.

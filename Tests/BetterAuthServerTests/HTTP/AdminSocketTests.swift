@@ -125,6 +125,22 @@ import Testing
         #expect(try AdminSocket.ask(socket, "serves 1") == DatabaseWord.notFound)
     }
 
+    @Test func `of servers that replace one at one time each gets the name, and the last keeps it`() throws {
+        let servers = (0..<5).map { _ in office(fixture.store) }
+        defer { servers.forEach { $0.close() } }
+        try servers[0].open(replaces: false)
+        let done = Monitor<[Bool]>([])
+        for server in servers.dropFirst() {
+            Thread {
+                let isOpen = (try? server.open(replaces: true)) != nil
+                done.withLock { $0.append(isOpen) }
+                done.wakeAll()
+            }.start()
+        }
+        #expect(done.withLock(when: { $0.count == 4 }, { $0 }) == [true, true, true, true])
+        #expect(try count().contains(#""open":0"#))
+    }
+
     /// A server that accepts nobody has its name still, and holds up none that starts or stops in the same folder.
     @Test func `a full queue is somebody's, and nobody waits for it`() throws {
         let number = try LocalSocket.listen(socket, backlog: 0)
