@@ -187,7 +187,7 @@ import Testing
 
     @Test func `a handover that fails is told`() throws {
         let told = Told()
-        let store = try SQLiteStore(path, clock: clock) { error in told.reasons.withLock { $0.append(error) } }
+        let store = try SQLiteStore(path, clock: clock, onLoss: { error in told.reasons.withLock { $0.append(error) } })
         try SQLiteConnection(path, isWriter: true, cache: 64).execute("DROP TABLE settings")
         store.close()
         #expect(told.reasons.withLock { $0.count } == 1)
