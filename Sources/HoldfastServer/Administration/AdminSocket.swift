@@ -91,13 +91,20 @@ enum AdminSocket {
     /// The socket of the server that a server over this store replaces; nil when nobody has the name.
     /// - Throws: ``Failure/served(_:)`` when it serves another database, or does not say.
     static func predecessor(_ path: String, over store: any ServerStore) throws -> stat? {
-        // Again where another server's word was in the way, where it ends, and where it is busy with somebody.
-        for _ in 0..<5 {
+        var (isLeft, silences) = (false, 0)
+        while silences < 5 {
             guard let status = status(path), isSocket(status), LocalSocket.isServed(path) else { return nil }
-            guard let word = try DatabaseWord.leave(in: store) else { break }
-            let answer = try? ask(path, word.question, patience: 5)
+            if !isLeft { isLeft = try DatabaseWord.leave(in: store) }
+            guard isLeft else { break }
+            // That of a server that starts as well is as good: it was left after the one of here.
+            guard let word = try DatabaseWord.last(in: store) else { break }
+            // It ends, or is busy with somebody.
+            guard let answer = try? ask(path, word.question, patience: 5) else {
+                silences += 1
+                continue
+            }
             if answer == DatabaseWord.found { return status }
-            guard answer == nil || answer == DatabaseWord.notFound else { break }
+            guard answer == DatabaseWord.notFound, try DatabaseWord.last(in: store) != word else { break }
         }
         var failure = Failure.served(path)
         failure.advice = "it does not say that it has the same database; give each server a name of its own"
