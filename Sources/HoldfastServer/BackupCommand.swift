@@ -35,6 +35,7 @@ enum Backup {
     static func make(_ arguments: Arguments) throws -> ServerExit {
         let (path, keysPath) = try places(arguments, "backup")
         let folder = try arguments.required(ServerOptions.to)
+        try FolderOwner.become(path, keysPath, named(folder))
         let file = KeyFile(keysPath, try KeyPlace.protection(arguments))
         // Before anything is made: the keys of another server would be no backup.
         let proof = try fits(file, SQLiteBackup.keyMark(path), keysPath)
@@ -64,6 +65,7 @@ enum Backup {
     static func putBack(_ arguments: Arguments) throws -> ServerExit {
         let (path, keysPath) = try places(arguments, "restore")
         let folder = try arguments.required(ServerOptions.from)
+        try FolderOwner.become(path, keysPath)
         let work = try UnfinishedFolder(path + ".restoring") { left in
             // One that was killed between its two last steps: no server has had the database, since it has no keys.
             guard unsafe access(keysPath, F_OK) != 0, isSame(left + database, path) else { return }

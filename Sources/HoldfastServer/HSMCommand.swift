@@ -35,6 +35,7 @@ extension ServerCommand {
 
 private func beginChain(_ arguments: Arguments) throws -> ServerExit {
     let folder = try arguments.required(ServerOptions.folder)
+    try FolderOwner.become(folder + "/keys")
     let made = try KeyChainFolder.make(folder, KeyPlace.protection(arguments), now: SystemClock().now)
     if made.isNew { ServerOutput.say("Made the key chain in \(folder).\n") }
     ServerOutput.say("\(made.chain.identity)\n")
@@ -58,6 +59,7 @@ private func keepChain(_ arguments: Arguments) throws -> ServerExit {
     }
     let folder = try arguments.required(ServerOptions.folder)
     let listener = try HTTPListener(arguments.required(ServerOptions.listen))
+    try FolderOwner.become(folder + "/keys")
     let chain = try KeyChainFolder.held(folder, protection)
     let identity = chain.identity
     let service = HSMService(chain, sign: sign, admin: admin, log: FrontOptions.log(arguments))

@@ -206,6 +206,7 @@ extension ServerCommand {
 private func makeData(_ arguments: Arguments) throws -> ServerExit {
     let database = try Maintenance.database(arguments)
     let path = try database.file(for: "init")
+    try FolderOwner.become(path, arguments[ServerOptions.keysFile] ?? path)
     var judgement = Judgement(arguments)
     judgement.isDatabase(path)
     let found = judgement.data(database)

@@ -64,11 +64,20 @@ enum Maintenance {
         return try DatabaseLocation(read)
     }
 
+    /// The file that `--database` names.
+    static func file(_ arguments: Arguments, for command: String) throws(UsageError) -> String {
+        let path = try database(arguments).file(for: command)
+        try FolderOwner.become(path)
+        return path
+    }
+
     static func migrate(_ arguments: Arguments) throws -> ServerExit {
         let versions: (from: Int, to: Int)
         switch try Maintenance.database(arguments) {
         case .postgres(let url): versions = try PostgresStore.migrate(url)
-        case let other: versions = try SQLiteMaintenance(other.file(for: "migrate")).migrate()
+        case .file(let path):
+            try FolderOwner.become(path)
+            versions = try SQLiteMaintenance(path).migrate()
         }
         switch versions.from {
         case versions.to: ServerOutput.say("Already at version \(versions.to).\n")
@@ -91,7 +100,7 @@ enum Maintenance {
     }
 
     static func check(_ arguments: Arguments) throws -> ServerExit {
-        let report = try SQLiteMaintenance(database(arguments).file(for: "check")).check()
+        let report = try SQLiteMaintenance(file(arguments, for: "check")).check()
         ServerOutput.say(
             "\(report.accounts) accounts (\(report.deleted) deleted), \(report.devices) devices, "
                 + "\(report.bytes) bytes in rows, \(report.refreshed) refreshed keys\n")
@@ -104,13 +113,14 @@ enum Maintenance {
     }
 
     static func vacuum(_ arguments: Arguments) throws -> ServerExit {
-        try SQLiteMaintenance(database(arguments).file(for: "vacuum")).vacuum(now: SystemClock().now)
+        try SQLiteMaintenance(file(arguments, for: "vacuum")).vacuum(now: SystemClock().now)
         return .done
     }
 
     static func rotateKeys(_ arguments: Arguments) throws -> ServerExit {
-        let file = KeyFile(
-            try arguments.required(ServerOptions.keysFile), try KeyPlace.protection(arguments, sealing: true))
+        let path = try arguments.required(ServerOptions.keysFile)
+        try FolderOwner.become(path)
+        let file = KeyFile(path, try KeyPlace.protection(arguments, sealing: true))
         let seconds = arguments[ServerOptions.publish]
         let isCompromised = arguments[ServerOptions.compromised]
         let isAudit = arguments[ServerOptions.auditKey]

@@ -59,6 +59,7 @@ struct Serve {
         let replaces = arguments[ServerOptions.sharePort] && settings.database.isShared
         let office = arguments[ServerOptions.adminSocket]
         if let office, !replaces, LocalSocket.isServed(office) { throw AdminSocket.Failure.served(office) }
+        if case .file(let path) = settings.database { try FolderOwner.become(path) }
         let store = try ServedData.store(arguments, settings.database, settings.redis, lifetimes, log)
         defer { store.close() }
         if let office, replaces { _ = try AdminSocket.predecessor(office, over: store) }

@@ -1,9 +1,9 @@
 package import SystemCalls
 
-/// Files that are made in a folder which may be another user's.
+/// New files, for their owner alone.
 ///
-/// What root makes belongs to the user who has to use it: to the owner of the file that it takes the place of, else to
-/// that of the folder. A server that runs as its own user would otherwise lose what root runs a command on.
+/// What root makes in a folder of its own belongs to the owner of the file that it takes the place of. A server that
+/// runs as its own user would otherwise lose what root runs a command on.
 package enum NewFile {
     /// Makes a file that was not there, for its owner alone, whatever the umask.
     /// - Parameters:
@@ -12,8 +12,7 @@ package enum NewFile {
     package static func make(
         _ path: String, _ flags: Int32, for place: String? = nil
     ) throws(SystemError) -> OwnedDescriptor {
-        let owner = try owner(of: place ?? path)
-        // Nothing that was there is ever given away: whoever owns the folder could have put it there.
+        let owner = owner(of: place ?? path)
         let file = try OwnedDescriptor(path, flags | O_CREAT | O_EXCL | O_NOFOLLOW)
         do throws(SystemError) {
             try uninterrupted { fchmod(file.number, 0o600) }
@@ -26,11 +25,13 @@ package enum NewFile {
     }
 
     /// Whom a file at this path is for; nil where that is the user of this process.
-    private static func owner(of place: String) throws(SystemError) -> stat? {
-        guard geteuid() == 0 else { return nil }
-        var status = stat()
-        if unsafe lstat(place, &status) == 0, status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) { return status }
-        try uninterrupted { unsafe stat(Paths.parent(of: place), &status) }
+    private static func owner(of place: String) -> stat? {
+        var (status, folder) = (stat(), stat())
+        // In a folder of somebody else's the file could be anybody's.
+        guard geteuid() == 0, unsafe stat(Paths.parent(of: place), &folder) == 0, folder.st_uid == 0,
+            folder.st_mode & 0o022 == 0,
+            unsafe lstat(place, &status) == 0, status.st_mode & mode_t(S_IFMT) == mode_t(S_IFREG)
+        else { return nil }
         return status
     }
 

@@ -54,7 +54,11 @@ struct RootDrillTests {
         let client = try HTTPClient(first.address)
         #expect(try Patience.wait { try client.post("/key/response", []).text != first.key }, "\(first.log)")
         #expect(try client.get("/ready").text == "ready\n")
-        try run(["backup", "--database", database, "--to", own["backup"]])
+        let backup = theirs.path + "-backup"
+        try FileManager.default.createDirectory(atPath: backup, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(atPath: backup) }
+        #expect(unsafe chown(backup, nobody, gid_t.max) == 0)
+        try run(["backup", "--database", database, "--to", backup + "/1"])
         first.process.end(SIGTERM)
         let second = try serve()
         #expect(second.key != first.key)
@@ -62,33 +66,54 @@ struct RootDrillTests {
         for name in try FileManager.default.contentsOfDirectory(atPath: theirs.path) {
             try FileManager.default.removeItem(atPath: "\(theirs.path)/\(name)")
         }
-        try run(["restore", "--from", own["backup"], "--database", database])
+        try run(["restore", "--from", backup + "/1", "--database", database])
         let third = try serve()
         #expect(third.key == second.key)
         #expect(try HTTPClient(third.address).get("/ready").text == "ready\n")
         #expect(try owners() == [nobody])
     }
 
-    /// A link in a folder of another user's leads nowhere: root gives nothing away but what it has made.
-    @Test func `nothing that root has not made changes its owner`() throws {
-        let kept = own["kept"]
-        try writeSecret("kept", to: kept)
-        let chain = theirs.path + "/chain"
-        try FileManager.default.createDirectory(atPath: chain, withIntermediateDirectories: false)
-        #expect(unsafe chown(chain, nobody, gid_t.max) == 0)
-        for name in ["accounts.db", "chain/events.new", "chain/endorsed.new"] {
-            #expect(unsafe link(kept, "\(theirs.path)/\(name)") == 0)
+    /// Whoever has a folder could lead root to any other place with what lies in it.
+    @Test func `root reads, writes and removes nothing that the owner of the folder may not`() throws {
+        let (kept, secret) = (own["kept"], own["secret"])
+        try FileManager.default.createDirectory(atPath: kept, withIntermediateDirectories: false)
+        try writeSecret("kept", to: kept + "/file")
+        try run(["init", "--database", secret])
+        // A journal that names another file as that of several databases, which is removed with it.
+        try run(["init", "--database", database])
+        for name in ["-wal", "-shm"] { unsafe unlink(database + name) }
+        let rollback = [
+            "python3", "-c", "import sqlite3, sys; sqlite3.connect(sys.argv[1]).execute('PRAGMA journal_mode=DELETE')",
+        ]
+        try #require(try Spawned(rollback + [database]).wait() == 0)
+        var journal: [UInt8] = [0xD9, 0xD5, 0x05, 0xF9, 0x20, 0xA1, 0x63, 0xD7]
+        func append(_ number: Int) { journal += [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: number >> $0) } }
+        [0, 1, 1, 512, 4096].forEach(append)
+        journal += Array(repeating: 0, count: 512 - journal.count)
+        let name = Array((kept + "/file").utf8)
+        append(1 << 18 + 1)
+        journal += name
+        append(name.count)
+        append(name.reduce(0) { $0 + Int($1) })
+        journal += journal.prefix(8)
+        try Data(journal).write(to: URL(fileURLWithPath: database + "-journal"))
+        #expect(unsafe chown(database + "-journal", nobody, gid_t.max) == 0)
+        for command in ["check", "vacuum", "migrate", "init"] {
+            _ = try runServerCommand([command, "--database", database], own.path)
         }
-        #expect(unsafe symlink(kept, theirs.path + "/linked.db") == 0)
-        for name in ["accounts.db", "linked.db"] {
-            #expect(try runServerCommand(["init", "--database", "\(theirs.path)/\(name)"], own.path).status != 0)
-        }
-        try run(["init-chain", "--folder", chain])
-        var status = stat()
-        #expect(unsafe stat(kept, &status) == 0)
-        for name in ["events.new", "endorsed.new"] { unsafe unlink("\(chain)/\(name)") }
+        // The folder of an unfinished copy, and the place of a copy.
+        #expect(unsafe symlink(kept, theirs.path + "/a.db.restoring") == 0)
+        #expect(unsafe symlink(kept, theirs.path + "/b.unfinished") == 0)
+        let backup = ["backup", "--database", secret, "--to", theirs.path + "/b"]
+        #expect(try runServerCommand(backup, own.path).status != 0)
+        _ = try runServerCommand(["restore", "--from", kept, "--database", theirs.path + "/a.db"], own.path)
+        #expect(try String(contentsOfFile: kept + "/file", encoding: .utf8) == "kept")
+        // A link on the way belongs to who decides where it leads.
+        #expect(unsafe symlink(own.path, theirs.path + "/way") == 0)
+        let led = try runServerCommand(["check", "--database", theirs.path + "/way/secret"], own.path)
+        #expect(led.status != 0, "\(led.output)")
+        try FileManager.default.removeItem(atPath: theirs.path + "/b.unfinished")
+        try run(["init-chain", "--folder", theirs.path + "/chain"])
         #expect(try owners("/chain") == [nobody])
-        let text = try String(contentsOfFile: kept, encoding: .utf8)
-        #expect(status.st_uid == 0 && text == "kept")
     }
 }
