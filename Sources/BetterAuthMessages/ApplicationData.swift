@@ -11,7 +11,14 @@ public struct ApplicationData: Sendable, Hashable {
     /// Takes a JSON text.
     /// - Throws: ``MessageError`` with the place `application data`.
     public init(json: RawSpan) throws(MessageError) {
-        var reader = try MessageReader(copying: json, limit: MessageLimits.applicationData, "application data")
+        try self.init(json: json, limit: MessageLimits.applicationData)
+    }
+
+    /// Takes a JSON text that is no part of a message.
+    /// - Parameter limit: Bytes that it may have.
+    /// - Throws: ``MessageError`` with the place `application data`.
+    package init(json: RawSpan, limit: Int) throws(MessageError) {
+        var reader = try MessageReader(copying: json, limit: limit, "application data")
         // Objects of the message stand around it: the envelope, its payload.
         reader.depth = 2
         try reader.value("application data")

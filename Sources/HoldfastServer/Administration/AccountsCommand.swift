@@ -140,7 +140,10 @@ enum AccountsClient {
     }
 
     private static func members(_ text: String) throws -> [String: ApplicationData] {
-        (try? ApplicationData(json: text))?.members() ?? [:]
+        let bytes = Array(text.utf8)
+        guard let members = try? unsafe ApplicationData(json: bytes.span.bytes, limit: AdminSocket.largest).members()
+        else { throw AdminSocket.Failure("the server's answer cannot be read") }
+        return members
     }
 
     /// One line of JSON.

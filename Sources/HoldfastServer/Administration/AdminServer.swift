@@ -89,9 +89,17 @@ final class AdminServer: Sendable {
 
     /// Takes the name again after a server that had taken it over has ended, or anything else took it away. One that
     /// is open only. It waits for the folder, and for who is being answered.
+    /// - Throws: ``AdminSocket/Failure``, also where a server of another database has the name.
     func keepName() throws {
         let name = state.withLock { $0.isClosed ? nil : $0.listening?.name }
-        guard let name, !name.isOwn, !LocalSocket.isServed(path) else { return }
+        guard let name, !name.isOwn else { return }
+        guard !LocalSocket.isServed(path) else {
+            // Otherwise commands would be done to another database, and said to be done.
+            guard AdminSocket.isSuccessor(path, over: administration.store) else {
+                throw AdminSocket.Failure.served(path)
+            }
+            return
+        }
         try listen(replacing: nil)
         log.write(.notice, "administration", ["reason": "the name of the socket was gone, and is there again"])
     }

@@ -4,7 +4,7 @@ internal import SystemCalls
 /// The socket through which an operator on this machine asks the running server.
 enum AdminSocket {
     /// Bytes of an answer.
-    private static let largest = 1 << 20
+    static let largest = 1 << 20
 
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -111,6 +111,12 @@ enum AdminSocket {
         throw failure
     }
 
+    /// Whether who listens there serves the database of this store, as a successor does.
+    static func isSuccessor(_ path: String, over store: any ServerStore) -> Bool {
+        guard let word = try? DatabaseWord.last(in: store) else { return false }
+        return (try? ask(path, word.question, patience: 1)) == DatabaseWord.found
+    }
+
     /// Servers that start or stop at one time do it one after the other.
     private static func lock(_ path: String) throws(Failure) -> OwnedDescriptor {
         do throws(SystemError) { return try FolderLock.acquire(Paths.parent(of: path)) } catch {
@@ -138,6 +144,11 @@ enum AdminSocket {
             failure.advice = "check that serve runs with this --admin-socket"
             throw failure
         }
+        guard isOwner(of: path, socket.number) else {
+            var failure = Failure("\(path): the program that listens there belongs to another user than its folder")
+            failure.advice = "see who it is; keep the socket in a folder that only the server's user may write to"
+            throw failure
+        }
         let bytes: [UInt8]?
         do throws(SystemError) {
             try unsafe socket.write(Array((line + "\n").utf8).span.bytes)
@@ -145,6 +156,13 @@ enum AdminSocket {
         } catch { throw .ended(error) }
         guard let bytes, bytes.last == UInt8(ascii: "\n") else { throw .ended() }
         return String(decoding: bytes.dropLast(), as: UTF8.self)
+    }
+
+    /// Whether who listens may: this user, root, or whose folder it is.
+    private static func isOwner(of path: String, _ descriptor: Int32) -> Bool {
+        var folder = stat()
+        guard !isOwnUser(descriptor) else { return true }
+        return unsafe stat(Paths.parent(of: path), &folder) == 0 && LocalSocket.peer(descriptor)?.user == folder.st_uid
     }
 
     /// Whether the other end is this user's, or root's.
