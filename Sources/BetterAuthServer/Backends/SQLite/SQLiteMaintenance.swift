@@ -80,7 +80,8 @@ package struct SQLiteMaintenance: Sendable {
     /// Takes away what has expired and gives the room back to the file system.
     package func vacuum(now: Timestamp) throws(StoreError) {
         try SQLiteSchema.migrate(connection)
-        var clock = try SQLiteSetting.clock(connection, lifetime: Lifetimes().refresh)
+        // Whatever lifetime the server has: all that it has kept of the clock counts.
+        var clock = try SQLiteSetting.clock(connection, lifetime: 1 << 40)
         _ = clock.advance(to: now, ran: 0)
         for (table, limit) in [("refreshed", clock.limit), ("replies", now)] {
             try connection.prepare("DELETE FROM \(table) WHERE until < ?").run(.number(limit.milliseconds))
