@@ -140,6 +140,18 @@ import Testing
         #expect(try await scene.refusal(ahead, after: hour + 5000) == .replayed)
     }
 
+    @Test func `seldom a request under a clock that was ahead refuses none of now`() async throws {
+        let scene = try AccessScene()
+        let (hour, pause): (Int64, Int64) = (3_600_000, 200_000)
+        func isTaken(after moment: Int64) async throws -> Bool {
+            let token = try scene.token(issuedAfter: moment, lifetime: hour)
+            return try await scene.refusal(scene.request(token, after: moment), after: moment) == nil
+        }
+        #expect(try await isTaken(after: 0))
+        for index in 0..<40 as Range<Int64> { #expect(try await isTaken(after: 5 * hour + index * pause)) }
+        for index in 1..<40 as Range<Int64> { #expect(try await isTaken(after: index * pause), "\(index)") }
+    }
+
     /// By less than a request is valid for.
     @Test func `a clock that goes back a little makes no request good again`() async throws {
         let scene = try AccessScene()

@@ -23,9 +23,9 @@ public final class MemoryNonceStore: NonceStore {
             guard !isCleared(last) else { return }
             for old in ends.keys.filter({ $0 <= last }) {
                 for nonce in ends.removeValue(forKey: old) ?? [] { nonces.remove(nonce) }
-                add(old - longest...old)
+                add(old - longest...old, last)
             }
-            add(last...last)
+            add(last...last, last)
         }
 
         func isCleared(_ second: Int64) -> Bool { cleared.contains { $0.contains(second) } }
@@ -34,14 +34,18 @@ public final class MemoryNonceStore: NonceStore {
         /// remembered.
         private static let (slack, pause, most): (Int64, Int64, Int) = (3, 60, 16)
 
-        private mutating func add(_ range: ClosedRange<Int64>) {
+        private mutating func add(_ range: ClosedRange<Int64>, _ now: Int64) {
             cleared.append(range)
             cleared.sort { $0.lowerBound < $1.lowerBound }
             for index in cleared.indices.dropLast().reversed()
-            where cleared[index + 1].lowerBound - cleared[index].upperBound <= State.pause { join(index) }
-            // Those of the past lie first, and what is between them.
-            if cleared.count > State.most { join(0) }
+            where gap(index) <= State.pause { join(index) }
+            guard cleared.count > State.most else { return }
+            // The two with the least between them; but not what comes after now, or nothing would be taken any more.
+            let gaps = cleared.indices.dropLast().filter { !cleared[$0].contains(now) }
+            join(gaps.min { gap($0) < gap($1) } ?? 0)
         }
+
+        private func gap(_ index: Int) -> Int64 { cleared[index + 1].lowerBound - cleared[index].upperBound }
 
         private mutating func join(_ index: Int) {
             let next = cleared.remove(at: index + 1)
