@@ -16,6 +16,10 @@ import VaultStorage
     private let home: LevelHome
     private let vault: Vault
 
+    /// The keychain asks the owner by itself, and what is gone there may be gone with the enrollment.
+    private static let tellsWhy: ConditionTrait = .disabled(
+        if: KeyStoreKind.ofThisSystem.asksItsOwner, "this key store does not say why a share is gone")
+
     init() throws {
         home = try LevelHome()
         let passcode = try secret("right")
@@ -154,7 +158,8 @@ import VaultStorage
         try unlockByOwner(original)
     }
 
-    @Test func `a second process takes the place of the first, which says so and leaves it alone`() throws {
+    @Test(KeptOwnerTests.tellsWhy)
+    func `a second process takes the place of the first, which says so and leaves it alone`() throws {
         let first = try armed()
         let second = try armed()
         first.lock()
@@ -171,7 +176,9 @@ import VaultStorage
         #expect(!events.contains("enrollmentChanged"))
     }
 
-    @Test func `a process whose share was replaced and let go of logs no changed enrollment`() throws {
+    @Test(KeptOwnerTests.tellsWhy) func `a process whose share was replaced and let go of logs no changed enrollment`()
+        throws
+    {
         let first = try armed()
         try armed().forgetOwner()
         #expect(shares.isEmpty)
@@ -186,7 +193,9 @@ import VaultStorage
         #expect(try !first.securityLog().entries.map(\.event.name).contains("enrollmentChanged"))
     }
 
-    @Test func `a process that lets go of its way in leaves another's share where it is`() throws {
+    @Test(KeptOwnerTests.tellsWhy) func `a process that lets go of its way in leaves another's share where it is`()
+        throws
+    {
         let first = try armed()
         let second = try armed()
         first.forgetOwner()

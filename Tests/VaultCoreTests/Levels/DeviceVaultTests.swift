@@ -33,7 +33,9 @@ import VaultStorage
         #expect(try again.get("name") == Array("value".utf8))
         let protection = try again.protection()
         #expect(protection.level == .device && protection.ways == [.device] && !protection.isRecoverable)
-        #expect(protection.shares.map(\.store) == ["secretService"] && protection.shares.allSatisfy(\.isRevocable))
+        #expect(
+            protection.shares.map(\.store) == ["\(KeyStoreKind.ofThisSystem)"]
+                && protection.shares.allSatisfy(\.isRevocable))
         #expect(again.assurance == Assurance.none)
         let state = home.store.state.withLock { $0 }
         #expect(state.shares.count == 1)
