@@ -1,6 +1,7 @@
 internal import BetterAuthServer
 internal import CommandLineArguments
 internal import SecretMemory
+internal import Synchronization
 internal import SystemCalls
 
 /// Files that the command line names.
@@ -82,15 +83,26 @@ enum TextFile {
     /// Descriptors that the caller has handed over: a pipe among them is waited for.
     private static let handedOver = ["/dev/fd/", "/dev/stdin", "/proc/self/fd/"]
 
+    /// Those that nothing is left in.
+    private static let readOnce = Mutex<Set<String>>([])
+
     /// Opens a file to read it. A pipe with a name might never have a writer.
     private static func opened(_ path: String) throws(UsageError) -> OwnedDescriptor {
         do throws(SystemError) {
             guard !handedOver.contains(where: { path.hasPrefix($0) }) else {
-                return try OwnedDescriptor(path, O_RDONLY)
+                let file = try OwnedDescriptor(path, O_RDONLY)
+                guard try file.status().st_mode & mode_t(S_IFMT) != mode_t(S_IFREG) else { return file }
+                // It would be empty, and settings would be those of nobody.
+                let isFirst = readOnce.withLock { $0.insert(path).inserted }
+                guard isFirst else { throw SystemError(ESPIPE) }
+                return file
             }
             let file = try OwnedDescriptor(path, O_RDONLY | O_NONBLOCK)
             if try file.status().st_mode & mode_t(S_IFMT) == mode_t(S_IFREG) { return file }
-        } catch { throw UsageError("\(path): \(error)", mayPass: true) }
+        } catch {
+            guard error.number != ESPIPE else { throw UsageError("\(path) was read already; restart, or name a file") }
+            throw UsageError("\(path): \(error)", mayPass: true)
+        }
         throw UsageError("\(path) is no ordinary file")
     }
 

@@ -79,6 +79,31 @@ import Testing
         #expect(server.wait() == 0)
     }
 
+    @Test func `a configuration that was handed over is not taken for an empty one later`() throws {
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        let (log, pipe) = (folder + "/log", Pipe())
+        let output = unsafe open(log, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        defer { close(output) }
+        let text = "database = \(database)\nlisten = 127.0.0.1:0\naddress-rate = 7\n"
+        try pipe.fileHandleForWriting.write(contentsOf: Data(text.utf8))
+        try pipe.fileHandleForWriting.close()
+        let process = try Spawned(
+            [ServerProcess.program, "serve", "--config", "/dev/fd/3"], output: output,
+            passing: pipe.fileHandleForReading.fileDescriptor)
+        func waits(for word: String) -> Bool {
+            Patience.wait {
+                (try? String(contentsOfFile: log, encoding: .utf8))?.contains(word) == true || !process.isRunning
+            }
+        }
+        try #require(waits(for: "ready ") && process.isRunning)
+        process.signal(SIGHUP)
+        #expect(waits(for: "reloaded") && process.isRunning)
+        let said = try String(contentsOfFile: log, encoding: .utf8)
+        #expect(said.contains("not reloaded") && said.contains("/dev/fd/3 was read already"), "\(said)")
+        process.signal(SIGTERM)
+        #expect(process.wait() == 0)
+    }
+
     @Test func `a command that serves nobody ends when asked to`() throws {
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let (process, end) = try begin("check")
