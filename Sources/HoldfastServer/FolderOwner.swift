@@ -3,8 +3,8 @@ internal import SystemCalls
 
 /// Root that works in the folders of another user is that user from then on.
 ///
-/// Who has a folder can put a link, a journal or another file in the place of what root is about to read, to write or
-/// to remove there. So root's rights must not be used in it; and what is made belongs to whoever has to use it.
+/// The owner of a folder can put a link, a journal or another file in the place of what root is about to read, write or
+/// remove there. So root's rights must not be used in it; and what is made belongs to the user who needs it.
 enum FolderOwner {
     /// To be called before anything there is opened. It cannot be taken back.
     /// - Parameter places: Files that the command reads and writes.

@@ -87,8 +87,8 @@ final class AdminServer: Sendable {
         }
     }
 
-    /// Takes the name again after a server that had taken it over has ended, or anything else took it away. One that
-    /// is open only. It waits for the folder, and for who is being answered.
+    /// Takes the name again when it was lost, as after the end of a server that had taken it over; not once this one is
+    /// closed. It waits for the folder's lock, and for the answer that is being given.
     /// - Throws: ``AdminSocket/Failure``, also where a server of another database has the name.
     func keepName() throws {
         let name = state.withLock { $0.isClosed ? nil : $0.listening?.name }
@@ -132,7 +132,7 @@ final class AdminServer: Sendable {
     ) {
         let number = accept(listener, nil, nil)
         guard number >= 0 else {
-            // No room for now: not to be tried without pause.
+            // Without descriptors or memory the next call would fail at once, too.
             if [EMFILE, ENFILE, ENOBUFS, ENOMEM].contains(errno) { usleep(20_000) }
             return
         }
