@@ -174,7 +174,10 @@ check-apple:
 desktop-bench:
 	@$(BOOTSTRAP) --desktop --desktop-test
 	@scripts/desktop release build/desktop
-	@scripts/desktop-test build/desktop/bin/holdfast-desktop first_run figures
+	@scripts/with-swift clang -O2 Apps/Linux/Tests/interface/empty_window.c -o build/empty-window \
+		$$(pkg-config --cflags --libs libadwaita-1)
+	@HOLDFAST_EMPTY_WINDOW=$(CURDIR)/build/empty-window \
+		scripts/desktop-test build/desktop/bin/holdfast-desktop first_run figures
 
 PACKAGES ?=
 

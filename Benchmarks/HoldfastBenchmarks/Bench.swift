@@ -10,6 +10,8 @@ protocol Suite {
 struct Bench {
     let options: Options
     let scratch: Scratch
+    /// Of those that `--repeat` asks for, from 1.
+    let run: Int
 
     /// Says why a figure is missing, in place of its line.
     func skip(_ figure: String, _ reason: String) {
@@ -25,11 +27,11 @@ struct Run {
         [
             Command.self, Sizes.self, AgentFigures.self, ProgramFigures.self, ServerFigures.self, ServerSize.self,
             ServerScaling.self,
-            ServerEndurance.self, ServerChange.self, Primitives.self, Hashing.self,
+            ServerEndurance.self, ServerChange.self, ServerUpstream.self, Primitives.self, Hashing.self,
             IdentityMessages.self, TokenBombs.self, Reads.self, Writes.self, Lists.self, Files.self,
             StandardUnlock.self,
             LargeUnlock.self, Searches.self, Imports.self, OwnerFigures.self, StoreFigures.self, SecurityLogs.self,
-            CryptoErase.self,
+            CryptoErase.self, VaultScale.self,
         ]
     }
 
@@ -71,7 +73,7 @@ struct Run {
         var measured: [String: [Figure]] = [:]
         for round in 1...options.repetitions {
             if options.repetitions > 1 { print("run \(round) of \(options.repetitions)") }
-            for figure in try everySuite() {
+            for figure in try everySuite(round) {
                 if measured[figure.name] == nil { names.append(figure.name) }
                 measured[figure.name, default: []].append(figure)
             }
@@ -90,14 +92,14 @@ struct Run {
     }
 
     /// A suite that fails is one line; what the others measure is kept, and written down as it comes.
-    private mutating func everySuite() throws -> [Figure] {
+    private mutating func everySuite(_ run: Int) throws -> [Figure] {
         var all: [Figure] = []
         for suite in Run.suites where suite.figures.contains(where: options.wants) {
             let folder = try scratch.folder("\(suite)")
             defer { folder.remove() }
             var figures: [Figure] = []
             do {
-                figures = try suite.measure(Bench(options: options, scratch: folder))
+                figures = try suite.measure(Bench(options: options, scratch: folder, run: run))
             } catch {
                 failures.append(("\(suite)", "\(error)"))
                 print("\(suite): FAILED, \(error)")

@@ -10,7 +10,8 @@ struct Command: Suite {
 
     static func measure(_ bench: Bench) throws -> [Figure] {
         guard let command = Command.found(bench, for: figures) else { return [] }
-        var found = [try command.memory(bench)]
+        // Later ones are charged for what this process has had by then.
+        var found = bench.run == 1 ? [try command.memory(bench)] : []
         guard let hello = hello(bench, for: ["command-start-up"]) else { return found }
         let rounds = try Rounds(
             bench.options.count(201, quick: 31),

@@ -39,6 +39,26 @@ final class LoadServer {
         load = try Load([port])
     }
 
+    /// The example server of the protocol's authors, which always listens at port 8080.
+    init(upstream program: String) throws {
+        let port: UInt16 = 8080
+        if (try? LoadConnection(port)) != nil { throw BenchmarkError("something listens at port \(port) already") }
+        process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.standardError = FileHandle.nullDevice
+        try process.run()
+        let start = nanoseconds()
+        while (try? LoadConnection(port)) == nil {
+            guard process.isRunning, nanoseconds() - start < 10e9 else {
+                process.terminate()
+                throw BenchmarkError("\(program) does not listen at port \(port)")
+            }
+            usleep(10_000)
+        }
+        self.port = port
+        load = try Load([port])
+    }
+
     deinit {
         process.terminate()
         process.waitUntilExit()

@@ -127,14 +127,14 @@ struct ServerFigures: Suite {
 
 /// What lies in memory and on the disk with many identities.
 struct ServerSize: Suite {
-    static let figures = ["server-resident", "server-bytes-per-account"]
+    static let figures = ["server-resident", "server-bytes-per-account", "server-create-growth"]
 
     static func measure(_ bench: Bench) throws -> [Figure] {
         guard let program = bench.options.server else {
             for figure in figures { bench.skip(figure, "--server names no holdfast-server") }
             return []
         }
-        let count = bench.options.count(1_000_000, quick: 50_000)
+        let count = bench.options.scale.map { $0 * 1_000_000 } ?? bench.options.count(1_000_000, quick: 50_000)
         let path = bench.scratch.file("many.db")
         try fill(path, count)
         let size = try Double(
@@ -142,6 +142,15 @@ struct ServerSize: Suite {
         let server = try LoadServer(program, ["--database", path, "--new-keys"])
         let load = try Load([server.port])
         for _ in 0..<bench.options.count(20, quick: 4) { _ = try load.sessions(512) }
+        let empty = try LoadServer(program, ["--database", bench.scratch.file("few.db"), "--new-keys"])
+        let creations = try Rounds(
+            bench.options.count(9, quick: 3),
+            [empty, server].map { server in
+                { _ in
+                    let bodies = try (0..<512).map { _ in try LoadDevice().creation() }
+                    return try server.cost(512) { _ = try server.post(CreateAccount.path, bodies) }
+                }
+            })
         return [
             Figure(
                 name: "server-resident", value: try server.resident(), unit: "MB", bound: .atMost(60),
@@ -149,6 +158,10 @@ struct ServerSize: Suite {
             Figure(
                 name: "server-bytes-per-account", value: size / Double(count), unit: "B", bound: .atMost(600),
                 detail: "of the database file, accounts of one device"),
+            Figure(
+                name: "server-create-growth", value: creations.ratio(1, to: 0), unit: "x",
+                absolute: .init(creations.median(1) / 1000, "us"), bound: .atMost(1.5),
+                detail: "of processor for a new account beside \(count) others, by that beside few"),
         ]
     }
 
