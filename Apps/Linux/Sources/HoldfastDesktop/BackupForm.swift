@@ -4,7 +4,7 @@ import Holdfast
 import HoldfastUI
 
 /// The backup: where it goes, how far it is, and what was made.
-final class BackupForm {
+final class BackupForm: SheetForm {
     let root: Widget, cancel: Button, confirm: Button
     private let title: Label, text: Label, last: Label, bar: ProgressBar, confirmPlace: Widget
     private var model: BackupModel?

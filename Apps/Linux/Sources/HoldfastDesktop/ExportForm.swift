@@ -4,7 +4,7 @@ import Holdfast
 import HoldfastUI
 
 /// The export: what the file is and who can read it, the proof that its user is there, and what was written.
-final class ExportForm {
+final class ExportForm: SheetForm {
     let root: Widget, cancel: Button, format: ComboRow
     private let title: Label, text: Label, list: ListBox, bar: ProgressBar, problem: Label
     private let password: Editable, repeated: Editable, passcode: Editable

@@ -4,7 +4,7 @@ import Holdfast
 import HoldfastUI
 
 /// A question, with or without a passcode.
-final class AskForm {
+final class AskForm: SheetForm {
     let root: Widget, passcode: Editable, cancel: Button
     var onConfirm: () -> Void = {}
     private let title: Label, text: Label, list: Widget, problem: Label, confirm: Button, phrase: Editable
@@ -65,7 +65,7 @@ final class AskForm {
 }
 
 /// The system asks its owner.
-final class OwnerForm {
+final class OwnerForm: SheetForm {
     let root: Widget, cancel: Button
     private let title: Label, text: Label, said: Label, answer: Editable, confirm: Button
     private var talk: OwnerTalk?
@@ -91,7 +91,7 @@ final class OwnerForm {
 }
 
 /// A new item, another value for one, or the place of a file.
-final class EditForm {
+final class EditForm: SheetForm {
     /// What is asked for.
     enum Purpose: Equatable { case new, value, file }
 
@@ -190,7 +190,7 @@ final class EditForm {
 }
 
 /// Another passcode, or a PIN under the security chip: a new secret, typed twice, and the passcode as it is.
-final class ChangeForm {
+final class ChangeForm: SheetForm {
     /// What is set, and what its widgets' names begin with.
     enum Secret: String {
         case passcode = "change"

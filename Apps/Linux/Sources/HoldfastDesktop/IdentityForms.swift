@@ -4,7 +4,7 @@ import Holdfast
 import HoldfastUI
 
 /// What an action of the identity needs: an address, a name, a container.
-final class FieldsForm {
+final class FieldsForm: SheetForm {
     /// What can be asked for.
     enum Field: String, CaseIterable {
         case server, identity, phrase, words, container, device, folder, tags, path, json
@@ -92,7 +92,7 @@ final class FieldsForm {
 }
 
 /// The words of a new recovery phrase, for as long as the sheet is up.
-final class WordsForm {
+final class WordsForm: SheetForm {
     let root: Widget, cancel: Button
     var onConfirm: () -> Void = {}
     /// Which phrase it is.

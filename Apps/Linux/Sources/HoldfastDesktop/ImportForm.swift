@@ -4,7 +4,7 @@ import Holdfast
 import HoldfastUI
 
 /// The import of another program's file: its password, what would be stored, and what was.
-final class ImportForm {
+final class ImportForm: SheetForm {
     let root: Widget, cancel: Button
     private let title: Label, text: Label, spinner: Widget, bar: ProgressBar
     private let passwordList: Widget, password: Editable, place: Widget, list: ListBox, confirm: Button

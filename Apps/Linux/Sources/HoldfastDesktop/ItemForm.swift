@@ -4,7 +4,7 @@ import Holdfast
 import HoldfastUI
 
 /// What a new item can be.
-final class KindsForm {
+final class KindsForm: SheetForm {
     let root: Widget, cancel: Button, first: Widget
     /// A template; nil for a plain value.
     var onChoose: (ItemTemplate?) -> Void = { _ in }
@@ -25,10 +25,13 @@ final class KindsForm {
             button.onClick { [unowned self] in onChoose(template) }
         }
     }
+
+    /// Nothing is typed in it.
+    func clear() {}
 }
 
 /// A new item with its fields, the name and tags of one that is there, or one more field for it.
-final class ItemForm {
+final class ItemForm: SheetForm {
     /// What is asked for.
     enum Purpose: Equatable {
         case new(ItemTemplate)

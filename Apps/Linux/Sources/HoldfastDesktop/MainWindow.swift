@@ -16,7 +16,7 @@ final class MainWindow {
     private let place: Place
     private let appModel: AppModel
     private let vaults: OtherVaults
-    private let stop: StopPage
+    private lazy var stop = StopPage(vaults)
     private var setup: SetupPage?
     private var ready: ReadyWindow?
     private var events: SessionEvents?
@@ -32,8 +32,7 @@ final class MainWindow {
         window.setApplication(app)
         appModel = AppModel(besideCommandAt: place.home, interface: "desktop")
         vaults = OtherVaults(app, window, place, appModel)
-        stop = StopPage(vaults)
-        vaults.stopPage = stop
+        vaults.stopPage = { [unowned self] in stop }
         _ = app.action("quit", keys: ["<Control>q"]) { [unowned self] in
             if let ready { ready.leaving { [window] in window.close() } } else { window.close() }
         }
@@ -70,10 +69,11 @@ final class MainWindow {
     private static let patience = Duration.seconds(1)
 
     private func reveal() {
-        window.present()
-        guard !isPresented else { return }
+        let isFirst = !isPresented
         isPresented = true
-        window.onFirstFrame { Trace.firstFrame() }
+        if isFirst, appModel.isOpening { show(.opening) }
+        window.present()
+        if isFirst { window.onFirstFrame { Trace.firstFrame() } }
     }
 
     private static func shown(_ phase: AppModel.Phase) -> Shown {
@@ -90,9 +90,12 @@ final class MainWindow {
     private func show(_ shown: Shown) {
         setup?.end()
         setup = nil
-        var page: Widget? = stop.root
+        var page: Widget?
         switch appModel.phase {
-        case .opening: stop.showOpening()
+        case .opening:
+            guard isPresented else { return }
+            stop.showOpening()
+            page = stop.root
         case .setup(let model):
             let assistant = SetupPage(
                 model, window, onFinish: { [appModel] in Task { await appModel.finishSetup() } },
@@ -102,12 +105,16 @@ final class MainWindow {
         case .ready(let models):
             if let ready, ready.models !== models { return Place.beginAnew(with: place.isOther ? place.home : nil) }
             if ready == nil { ready = ReadyWindow(ui, window, app, models, appModel) }
-            page = nil
-        case .stopped(let model): stop.show(model)
+        case .stopped(let model):
+            stop.show(model)
+            page = stop.root
         case .destroyed(let path):
             stop.showEnd(
                 tr("This Vault Was Destroyed"), tr("Nothing in it can be opened. The receipt is in %s", path))
-        case .failed(let problem): stop.showEnd(tr("The Vault Cannot Be Used"), ProblemText.of(problem))
+            page = stop.root
+        case .failed(let problem):
+            stop.showEnd(tr("The Vault Cannot Be Used"), ProblemText.of(problem))
+            page = stop.root
         }
         let around: Widget = ui.widget("setup-place")
         let content: Widget = ui.widget("ready")

@@ -14,7 +14,7 @@ final class OtherVaults {
     /// The vault that is shown, if there is one.
     weak var ready: ReadyWindow?
     /// What is shown where there is none.
-    weak var stopPage: StopPage?
+    var stopPage: () -> StopPage? = { nil }
     /// What is being restored, or was and nobody has seen that.
     private var restoring: RestoreModel?
     private var dialog: FileDialog?
@@ -56,7 +56,7 @@ final class OtherVaults {
         if let ready {
             ready.sheets.showRestore(model, ways, onEnd: onEnd)
         } else {
-            stopPage?.restore(model, ways, onEnd: onEnd)
+            stopPage()?.restore(model, ways, onEnd: onEnd)
         }
     }
 
@@ -94,7 +94,7 @@ final class OtherVaults {
         }
     }
 
-    private func say(_ text: String) { if let ready { ready.toast(text) } else { stopPage?.say(text) } }
+    private func say(_ text: String) { if let ready { ready.toast(text) } else { stopPage()?.say(text) } }
 
     private func chooseFolder(_ title: String, _ chosen: @escaping (String) -> Void) {
         if let ready { return ready.chooseFolder(title, chosen) }

@@ -4,7 +4,7 @@ import Holdfast
 
 /// A look at an attachment: a text or a picture, without a copy on the disk. It is gone with the sheet, and when the
 /// lock falls.
-final class PreviewForm {
+final class PreviewForm: SheetForm {
     let root: Widget, cancel: Button
     private let title: Label, textPlace: Widget, text: Label, picture: Picture
 

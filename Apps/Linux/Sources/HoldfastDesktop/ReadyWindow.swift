@@ -7,7 +7,11 @@ import HoldfastUI
 /// The vault behind its lock: cover, pages, sheets, and what the desktop says.
 final class ReadyWindow {
     /// What can be in front.
-    enum Page: String, CaseIterable { case vault, identity, settings, log, doctor, health }
+    enum Page: String, CaseIterable {
+        case vault, identity, settings, log, doctor, health
+
+        var isTab: Bool { self == .vault || self == .identity }
+    }
 
     let window: Window
     let models: ReadyModels
@@ -20,12 +24,16 @@ final class ReadyWindow {
     private let appModel: AppModel
     private var cover: LockCover?
     private var vault: VaultPage! = nil
-    private var identity: IdentityPage! = nil
-    private var log: LogPage! = nil
-    private var doctor: DoctorPage! = nil
-    private var health: HealthPage! = nil
-    private var settings: SettingsPage! = nil
-    /// Those that are no tabs.
+    // Made when they are first shown: the first frame waits for none of them.
+    private var identity: IdentityPage?
+    private var log: LogPage?
+    private var doctor: DoctorPage?
+    private var health: HealthPage?
+    private var settings: SettingsPage?
+    /// Where the tab of the identity is, whether or not there is something in it yet.
+    private let identityPlace = Widget(gtk_box_new(GTK_ORIENTATION_VERTICAL, 0)!)
+    /// Those pages that are no tabs.
+    private let places: Widget
     private var subpages: [Page: Widget] = [:]
     private var page = Page.vault
     private var layout: WindowLayout?
@@ -42,27 +50,12 @@ final class ReadyWindow {
         toasts = ui.widget("content")
         content = toasts
         pages = ui.widget("pages")
+        places = ui.widget("places")
         header = HeaderParts(ui)
         sheets = Sheets(ui, window)
         vault = VaultPage(self, showing: ui.widget("show-collections"))
-        identity = IdentityPage(self)
-        log = LogPage(models.log)
-        doctor = DoctorPage(self)
-        settings = SettingsPage(self)
-        health = HealthPage(
-            models.health,
-            HealthPage.Parts(
-                choose: { [unowned self] title, chosen in chooseFile(title, chosen) },
-                onOpen: { [unowned self] in showItem($0) }))
         pages.add(vault.root, named: Page.vault.rawValue, title: tr("Vault"), icon: "dialog-password-symbolic")
-        pages.add(identity.root, named: Page.identity.rawValue, title: tr("Identity"), icon: "avatar-default-symbolic")
-        let places: Widget = ui.widget("places")
-        subpages = [.settings: settings.root, .log: log.root, .doctor: doctor.root, .health: health.root]
-        for subpage in subpages.values {
-            gtk_widget_set_hexpand(subpage.widget, 1)
-            subpage.isVisible = false
-            gtk_box_append(places.pointer(), subpage.widget)
-        }
+        pages.add(identityPlace, named: Page.identity.rawValue, title: tr("Identity"), icon: "avatar-default-symbolic")
         addActions(app)
         ui.widget("menu-button", as: Widget.self).addLockKeys()
         connect(ui)
@@ -70,6 +63,48 @@ final class ReadyWindow {
         cover = LockCover(ui.widget("ready"), self)
         bind(self, { models.lock.state }) { [unowned self] state in changed(to: state) }
         bind(self, { models.identity.facts.state != .ready }) { [unowned self] _ in showPage() }
+    }
+
+    /// Makes a page, unless it has been shown before.
+    private func make(_ page: Page) {
+        switch page {
+        case .vault: break
+        case .identity:
+            guard identity == nil else { return }
+            let made = IdentityPage(self)
+            identity = made
+            gtk_widget_set_hexpand(made.root.widget, 1)
+            gtk_box_append(identityPlace.pointer(), made.root.widget)
+        case .settings:
+            let made = settings ?? SettingsPage(self)
+            settings = made
+            add(made.root, page)
+        case .log:
+            let made = log ?? LogPage(models.log)
+            log = made
+            add(made.root, page)
+        case .doctor:
+            let made = doctor ?? DoctorPage(self)
+            doctor = made
+            add(made.root, page)
+        case .health:
+            let made =
+                health
+                ?? HealthPage(
+                    models.health,
+                    HealthPage.Parts(
+                        choose: { [unowned self] title, chosen in chooseFile(title, chosen) },
+                        onOpen: { [unowned self] in showItem($0) }))
+            health = made
+            add(made.root, page)
+        }
+    }
+
+    private func add(_ root: Widget, _ page: Page) {
+        guard subpages.updateValue(root, forKey: page) == nil else { return }
+        gtk_widget_set_hexpand(root.widget, 1)
+        root.isVisible = false
+        gtk_box_append(places.pointer(), root.widget)
     }
 
     private func connect(_ ui: Builder) {
@@ -81,7 +116,7 @@ final class ReadyWindow {
         header.back.onClick { [unowned self] in goBack() }
         pages.on("notify::visible-child-name") { [unowned self] in
             // A tab was chosen.
-            if subpages[page] == nil, let tab = Page(rawValue: pages.page) { go(tab) }
+            if page.isTab, let tab = Page(rawValue: pages.page) { go(tab) }
         }
         // What there is room for is known while it is being laid out, and can be changed only afterwards.
         ui.widget("room", as: Room.self).onResize { [weak self] width in
@@ -101,7 +136,8 @@ final class ReadyWindow {
     func go(_ page: Page) {
         guard page != self.page else { return }
         self.page = page
-        if subpages[page] == nil { pages.page = page.rawValue }
+        make(page)
+        if page.isTab { pages.page = page.rawValue }
         showPage()
         loadPage()
     }
@@ -114,7 +150,7 @@ final class ReadyWindow {
 
     private func showPage() {
         for (other, widget) in subpages { widget.isVisible = other == page }
-        pages.isVisible = subpages[page] == nil
+        pages.isVisible = page.isTab
         vault.isShown = page == .vault
         header.show(page, hasTabs: models.identity.facts.state != .ready, isWide: layout?.hasWideHeader ?? true)
         updateBack()
@@ -173,9 +209,9 @@ final class ReadyWindow {
             toasts.dismiss()
             if models.lock.reason.endsCopies { clipboard.clearSecret() }
             vault.drop()
-            settings.drop()
-            health.drop()
-            identity.drop()
+            settings?.drop()
+            health?.drop()
+            identity?.drop()
         case .destroyed: appModel.noteDestroyed()
         }
         updateBack()
@@ -186,9 +222,9 @@ final class ReadyWindow {
         guard !models.lock.isLocked else { return }
         switch page {
         case .log: Task { [models] in await models.log.load() }
-        case .doctor: doctor.load()
-        case .settings: settings.look()
-        case .health: health.load()
+        case .doctor: doctor?.load()
+        case .settings: settings?.look()
+        case .health: health?.load()
         case .vault, .identity: break
         }
     }

@@ -3,7 +3,7 @@ import GtkKit
 import HoldfastUI
 
 /// A backup that becomes a vault: what is restored, where to, how far it is, and how it ended.
-final class RestoreForm {
+final class RestoreForm: SheetForm {
     /// What the form has done elsewhere.
     struct Ways {
         /// Asks for the folder of the backup.
