@@ -72,7 +72,7 @@ double raw_p256_agree(int loops) {
         EVP_PKEY_CTX *context = EVP_PKEY_CTX_new_from_pkey(NULL, own, NULL);
         int good = EVP_PKEY_copy_parameters(peer, own) == 1 &&
             EVP_PKEY_set1_encoded_public_key(peer, point, point_size) == 1 && EVP_PKEY_derive_init(context) == 1 &&
-            EVP_PKEY_derive_set_peer(context, peer) == 1 && EVP_PKEY_derive(context, secret, &size) == 1;
+            EVP_PKEY_derive_set_peer_ex(context, peer, 0) == 1 && EVP_PKEY_derive(context, secret, &size) == 1;
         EVP_PKEY_CTX_free(context);
         EVP_PKEY_free(peer);
         if (!good) goto done;

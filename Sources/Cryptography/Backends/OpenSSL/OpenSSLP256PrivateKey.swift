@@ -85,7 +85,9 @@ extension OpenSSLP256PrivateKey {
         var secret = try SecretBytes.zeroed(OpenSSLP256.size, lifetime: .transient)
         guard let context = unsafe key.makeContext() else { throw OpenSSL.takeError() }
         defer { unsafe EVP_PKEY_CTX_free(context) }
-        guard unsafe EVP_PKEY_derive_init(context) == 1, unsafe EVP_PKEY_derive_set_peer(context, peer.key.pointer) == 1
+        // Not checked once more: multiplying the point by the order of its group costs as much as the agreement itself.
+        guard unsafe EVP_PKEY_derive_init(context) == 1,
+            unsafe EVP_PKEY_derive_set_peer_ex(context, peer.key.pointer, 0) == 1
         else { throw OpenSSL.takeError() }
         var count = OpenSSLP256.size
         let status = secret.withMutableBytes { secret in
