@@ -30,7 +30,8 @@ struct Run {
             ServerEndurance.self, ServerChange.self, ServerUpstream.self, Primitives.self, Hashing.self,
             IdentityMessages.self, TokenBombs.self, Reads.self, Writes.self, Lists.self, Files.self,
             StandardUnlock.self,
-            LargeUnlock.self, Searches.self, Imports.self, OwnerFigures.self, StoreFigures.self, SecurityLogs.self,
+            LargeUnlock.self, Searches.self, Imports.self, OwnerFigures.self, StoreFigures.self, DeviceLevel.self,
+            SecurityLogs.self,
             CryptoErase.self, VaultScale.self,
         ]
     }

@@ -9,7 +9,7 @@ struct Files: Suite {
     static let figures = ["file-encrypt", "file-decrypt", "file-memory"]
 
     static func measure(_ bench: Bench) throws -> [Figure] {
-        let size = bench.options.isLong ? 4 << 30 : bench.options.count(1 << 30, quick: 128 << 20)
+        let size = bench.options.isLong ? 8 << 30 : bench.options.count(1 << 30, quick: 128 << 20)
         let (source, sealed) = (bench.scratch.file("source"), bench.scratch.file("sealed"))
         try fill(source, size)
         let vault = try BenchmarkVault.create(at: bench.scratch.file("files"))
