@@ -90,7 +90,7 @@ struct VaultScale: Suite {
             figure("scale-batch", batches, 4, "us", 1e3, "a record among 1,000"),
             figure("scale-list", lists, 1.5, "ns", 1, "one collection, for each record there is"),
             figure("scale-verify", checks, 1.5, "us", 1e3, "for each record"),
-            figure("scale-backup", copies, 1.5, "ns", 1, "for each byte"),
+            figure("scale-backup", copies, 3, "ns", 1, "for each byte"),
             Figure(
                 name: "scale-memory", value: memory.most(), unit: "MB", bound: .atMost(64),
                 detail: "of its own, beyond that before: \(memory.phases())"),
