@@ -1,4 +1,6 @@
 #pragma once
+// A key whose point can be replaced (OpenSSLP256PublicKey) is an EC_KEY, which version 3 would rather hide.
+#define OPENSSL_SUPPRESS_DEPRECATED
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>

@@ -1,7 +1,7 @@
 internal import COpenSSL
 internal import Synchronization
 
-/// What both P-256 keys need of libcrypto: the group, the handle of a key, and ECDSA signatures in both forms.
+/// What both P-256 keys need of libcrypto: the group, the handle of a key, and ECDSA signatures.
 enum OpenSSLP256 {
     /// Bytes of a coordinate, a scalar, or half a signature.
     static let size = 32
@@ -32,54 +32,34 @@ enum OpenSSLP256 {
         @unsafe func makeContext() -> OpaquePointer? { unsafe EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil) }
     }
 
-    /// Operations of one kind with one key that are prepared already: preparing one costs a tenth of a signature. Each
-    /// is one thread's at a time, and goes with the key.
-    final class Operations: Sendable {
-        enum Kind { case sign, verify }
-
+    /// Signing with one key, prepared already: preparing costs a tenth of a signature. Each operation is one thread's at a
+    /// time, and goes with the key.
+    final class Signatures: Sendable {
         @safe private final class Operation: @unchecked Sendable {  // handed from thread to thread, never shared
             let context: OpaquePointer
             init(owning context: OpaquePointer) { unsafe self.context = context }
             deinit { unsafe EVP_PKEY_CTX_free(context) }
         }
 
-        private struct State {
-            var first: Operation?
-            /// A private key signs from several threads at a time. Of public keys there are thousands, and none has
-            /// more than the first.
-            var others: [Operation] = []
-        }
-
-        private static let mostOthers = 7
+        /// Those that are kept; threads beyond it make their own.
+        private static let mostIdle = 8
         private let key: Key
-        private let kind: Kind
-        private let idle = Mutex(State())
+        private let idle = Mutex<[Operation]>([])
 
-        init(_ kind: Kind, with key: Key) {
-            self.kind = kind
-            self.key = key
-        }
+        init(with key: Key) { self.key = key }
 
         /// Lends one that no other thread has. It is kept for the next time when `body` says that it worked.
         func withContext(_ body: (OpaquePointer) -> Bool) throws(CryptographyError) -> Bool {
-            let known = idle.withLock { $0.first.take() ?? $0.others.popLast() }
-            let operation = if let known { known } else { try prepare() }
+            let operation = if let known = idle.withLock({ $0.popLast() }) { known } else { try prepare() }
             guard unsafe body(operation.context) else { return false }
-            idle.withLock { idle in
-                if idle.first == nil {
-                    idle.first = operation
-                } else if kind == .sign, idle.others.count < Operations.mostOthers {
-                    idle.others.append(operation)
-                }
-            }
+            idle.withLock { if $0.count < Signatures.mostIdle { $0.append(operation) } }
             return true
         }
 
         private func prepare() throws(CryptographyError) -> Operation {
             guard let context = unsafe key.makeContext() else { throw OpenSSL.takeError() }
             let operation = unsafe Operation(owning: context)
-            let status = unsafe kind == .sign ? EVP_PKEY_sign_init(context) : EVP_PKEY_verify_init(context)
-            guard status == 1 else { throw OpenSSL.takeError() }
+            guard unsafe EVP_PKEY_sign_init(context) == 1 else { throw OpenSSL.takeError() }
             return operation
         }
     }
@@ -111,22 +91,22 @@ enum OpenSSLP256 {
         return digest
     }
 
-    /// Writes r and s of a raw signature as DER (RFC 3279, section 2.2.3).
-    /// - Returns: The number of bytes written to `output`, which holds 72; nil when libcrypto has no memory.
-    @unsafe static func encodeDER(_ signature: RawSpan, into output: UnsafeMutablePointer<UInt8>) -> Int? {
+    /// r and s of a raw signature, for the caller to free; nil when libcrypto has no memory.
+    @unsafe static func makeSignature(_ signature: RawSpan) -> OpaquePointer? {
         guard let numbers = unsafe ECDSA_SIG_new() else { return nil }
-        defer { unsafe ECDSA_SIG_free(numbers) }
-        return unsafe signature.withPointer { bytes in
-            guard let bytes = unsafe bytes, let r = unsafe BN_bin2bn(bytes, Int32(size), nil) else { return nil }
+        let isSet = unsafe signature.withPointer { bytes in
+            guard let bytes = unsafe bytes, let r = unsafe BN_bin2bn(bytes, Int32(size), nil) else { return false }
             guard let s = unsafe BN_bin2bn(bytes + size, Int32(size), nil) else {
                 unsafe BN_free(r)
-                return nil
+                return false
             }
-            unsafe ECDSA_SIG_set0(numbers, r, s)  // takes both; fails only for nil
-            var end: UnsafeMutablePointer<UInt8>? = unsafe output
-            let count = unsafe i2d_ECDSA_SIG(numbers, &end)
-            return count > 0 ? Int(count) : nil
+            return unsafe ECDSA_SIG_set0(numbers, r, s) == 1  // takes both; fails only for nil
         }
+        guard isSet else {
+            unsafe ECDSA_SIG_free(numbers)
+            return nil
+        }
+        return unsafe numbers
     }
 
     /// Writes a DER signature, of any curve, as r then s, each half of `raw`.

@@ -5,7 +5,7 @@ package import SecretMemory
 /// this value.
 package struct OpenSSLP256PrivateKey: ~Copyable, Sendable {
     let key: OpenSSLP256.Key
-    private let signatures: OpenSSLP256.Operations
+    private let signatures: OpenSSLP256.Signatures
     /// The point that verifies this key's signatures.
     package let publicKey: OpenSSLP256PublicKey
 
@@ -24,7 +24,7 @@ package struct OpenSSLP256PrivateKey: ~Copyable, Sendable {
         let key = try OpenSSLCurve.p256.makeKey(scalar, point)
         self.publicKey = publicKey
         self.key = key
-        signatures = OpenSSLP256.Operations(.sign, with: key)
+        signatures = OpenSSLP256.Signatures(with: key)
     }
 
     /// The scalar: 32 bytes, big endian.
@@ -83,11 +83,12 @@ extension OpenSSLP256PrivateKey {
         with peer: OpenSSLP256PublicKey
     ) throws(CryptographyError) -> SecretBytes {
         var secret = try SecretBytes.zeroed(OpenSSLP256.size, lifetime: .transient)
+        let peer = try peer.makeKey()
         guard let context = unsafe key.makeContext() else { throw OpenSSL.takeError() }
         defer { unsafe EVP_PKEY_CTX_free(context) }
         // Not checked once more: multiplying the point by the order of its group costs as much as the agreement itself.
         guard unsafe EVP_PKEY_derive_init(context) == 1,
-            unsafe EVP_PKEY_derive_set_peer_ex(context, peer.key.pointer, 0) == 1
+            unsafe EVP_PKEY_derive_set_peer_ex(context, peer.pointer, 0) == 1
         else { throw OpenSSL.takeError() }
         var count = OpenSSLP256.size
         let status = secret.withMutableBytes { secret in
