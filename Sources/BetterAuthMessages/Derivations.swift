@@ -32,7 +32,9 @@ package struct Derivations: Sendable {
     }
 
     private func joined(_ parts: [[UInt8]]) -> DigestText {
-        let text = Array(parts.joined())
+        var text: [UInt8] = []
+        text.reserveCapacity(parts.reduce(0) { $0 + $1.count })
+        for part in parts { text += part }
         return unsafe hash(text.span.bytes)
     }
 }

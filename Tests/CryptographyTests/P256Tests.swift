@@ -1,5 +1,7 @@
 import Cryptography
+import Dispatch
 import SecretMemory
+import Synchronization
 import TestSupport
 import Testing
 
@@ -113,6 +115,49 @@ private enum RFC6979 {
             #expect(publicKey.isValid(importedSignature, for: message))
             #expect(importedSignature != signature, "a signature number was used twice")
         }
+    }
+
+    /// Half of all numbers are the x of a point. Agreeing gives the point to libcrypto, which refuses one off the curve.
+    @Test func `a point that is found lies on the curve, and its negative is the other one`() throws {
+        var random = SeededGenerator()
+        let key = try P256PrivateKey.generate()
+        var found = 0
+        for _ in 0..<200 {
+            let x = random.bytes(32)
+            guard let even = try? P256PublicKey(bytes: [2] + x) else {
+                #expect(throws: CryptographyError.invalidPoint) { _ = try P256PublicKey(bytes: [3] + x) }
+                continue
+            }
+            found += 1
+            let odd = try P256PublicKey(bytes: [3] + x)
+            let (first, second) = (try even.uncompressed(), try odd.uncompressed())
+            #expect(first[64] & 1 == 0 && second[64] & 1 == 1)
+            #expect(P256Domain.difference(P256Domain.prime, first[33...]) == Array(second[33...]))
+            let shared = try key.sharedSecret(with: even).revealed()
+            let negative = try key.sharedSecret(with: odd).revealed()
+            #expect(negative == shared)
+        }
+        #expect((60...140).contains(found))
+    }
+
+    /// They share what libcrypto verifies with, whose point is replaced for each.
+    @Test func `keys that verify at one time each take their own signatures only`() throws {
+        let message = Array("text".utf8)
+        let signed = try (0..<4).map { _ in
+            let key = try P256PrivateKey.generate()
+            return (key.publicKey, try key.signature(for: message))
+        }
+        let wrong = Mutex(0)
+        DispatchQueue.concurrentPerform(iterations: 4) { thread in
+            for round in 0..<40 {
+                let (key, other) = (signed[(thread + round) % 4], signed[round % 4])
+                let isSame = thread % 4 == 0
+                if !key.0.isValid(key.1, for: message) || key.0.isValid(other.1, for: message) != isSame {
+                    wrong.withLock { $0 += 1 }
+                }
+            }
+        }
+        #expect(wrong.withLock { $0 } == 0)
     }
 
     @Test func scalarsAtTheEdges() throws {

@@ -124,11 +124,11 @@ extension AuthServer {
     }
 }
 
-/// Keys of devices that were imported before: importing one costs a third of a verification.
+/// Keys of devices that were read before: finding a point costs a fifteenth of a verification.
 package final class KeyCache: Sendable {
     private let keys: Mutex<RecentMap<PublicKeyText, P256PublicKey>>
 
-    /// - Parameter capacity: Most keys; each takes three kilobytes.
+    /// - Parameter capacity: Most keys; each takes a third of a kilobyte.
     package init(capacity: Int = 1536) { keys = Mutex(RecentMap(capacity: capacity)) }
 
     /// The key, from the cache or imported.
@@ -143,7 +143,6 @@ package final class KeyCache: Sendable {
     /// Keeps a key that was imported already, as when a device was registered with it.
     package func keep(_ key: P256PublicKey, for text: PublicKeyText) {
         keys.withLock { keys in
-            // The one that is there has been used, and what it verified with is prepared.
             if !keys.contains(text) { keys.put(key, for: text) }
         }
     }

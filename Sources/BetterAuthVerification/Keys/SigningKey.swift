@@ -62,8 +62,7 @@ extension SignedMessage {
     }
 }
 
-/// A public key that verifies signatures, beside its text. Making one costs about a third of a verification: keep those
-/// that are used again.
+/// A public key that verifies signatures, beside its text.
 public struct VerificationKey: Sendable {
     /// The key as the protocol writes it.
     public let text: PublicKeyText

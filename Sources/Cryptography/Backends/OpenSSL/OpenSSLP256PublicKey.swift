@@ -15,7 +15,8 @@ package final class OpenSSLP256PublicKey: Sendable {
         guard bytes.byteCount == Self.compressedSize else { throw .invalidPoint }
         let compressed = bytes.array
         // libcrypto finds the root four times slower.
-        guard compressed[0] == 2 || compressed[0] == 3, let x = P256Number(compressed[1...]), let root = x.squareOfY.root
+        guard compressed[0] == 2 || compressed[0] == 3, let x = P256Number(compressed[1...]),
+            let root = x.squareOfY.root
         else { throw .invalidPoint }
         let y = root.bytes
         point = [4] + compressed[1...] + (y[31] & 1 == compressed[0] & 1 ? y : root.negative.bytes)

@@ -16,7 +16,8 @@ struct P256Number: Equatable {
     /// The coefficient b of the curve.
     private static let coefficient =
         P256Number(
-            words: (0x3bce_3c3e_27d2_604b, 0x651d_06b0_cc53_b0f6, 0xb3eb_bd55_7698_86bc, 0x5ac6_35d8_aa3a_93e7)) * square
+            words: (0x3bce_3c3e_27d2_604b, 0x651d_06b0_cc53_b0f6, 0xb3eb_bd55_7698_86bc, 0x5ac6_35d8_aa3a_93e7))
+        * square
 
     private init(words: Words) { self.words = words }
 
@@ -69,7 +70,8 @@ struct P256Number: Equatable {
     static func - (left: P256Number, right: P256Number) -> P256Number {
         let (difference, isNegative) = difference(left.words, right.words)
         // What is added to a negative one is again the prime, and the carry goes with the borrow.
-        return isNegative ? P256Number(words: P256Number.difference(difference, negatedPrime).words)
+        return isNegative
+            ? P256Number(words: P256Number.difference(difference, negatedPrime).words)
             : P256Number(words: difference)
     }
 
