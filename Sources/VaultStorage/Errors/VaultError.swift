@@ -8,24 +8,66 @@ package import VaultFormat
 /// What the user can do about it depends on the user interface that shows it, so the reason names no command and no
 /// button: an app has its own words for each ``Code``.
 public struct VaultError: Error, Sendable, Hashable {
+    // One word: every function on the way up makes room for the error that it may pass on, and with all of its values
+    // in place a read went twice as far down the stack.
+    private var contents: Contents
+
     /// The kind of failure.
-    public let code: Code
+    public var code: Code { contents.values.code }
     /// What happened, in plain words. Never a secret, never a record's name or content.
-    public let reason: String
+    public var reason: String { contents.values.reason }
     /// Attempts left before the last consequence, where an attempt was refused.
-    public var remainingAttempts: Int?
+    public var remainingAttempts: Int? {
+        get { contents.values.remainingAttempts }
+        set { change { $0.remainingAttempts = newValue } }
+    }
     /// Time until the next attempt is taken, where a delay runs.
-    public var retryAfter: Duration?
+    public var retryAfter: Duration? {
+        get { contents.values.retryAfter }
+        set { change { $0.retryAfter = newValue } }
+    }
     /// What an unlock must prove, where this one proved too little.
-    package var neededAssurance: Assurance?
+    package var neededAssurance: Assurance? {
+        get { contents.values.neededAssurance }
+        set { change { $0.neededAssurance = newValue } }
+    }
     /// What has to happen first, where a key store cannot be asked now (`shareUnavailable`) and that is known.
-    public var until: ShareWait?
+    public var until: ShareWait? {
+        get { contents.values.until }
+        set { change { $0.until = newValue } }
+    }
 
     package init(_ code: Code, _ reason: String, remainingAttempts: Int? = nil, retryAfter: Duration? = nil) {
-        self.code = code
-        self.reason = reason
-        self.remainingAttempts = remainingAttempts
-        self.retryAfter = retryAfter
+        contents = Contents(
+            Values(code: code, reason: reason, remainingAttempts: remainingAttempts, retryAfter: retryAfter))
+    }
+
+    public static func == (left: VaultError, right: VaultError) -> Bool {
+        left.contents === right.contents || left.contents.values == right.contents.values
+    }
+
+    public func hash(into hasher: inout Hasher) { hasher.combine(contents.values) }
+
+    private mutating func change(_ change: (inout Values) -> Void) {
+        var values = contents.values
+        change(&values)
+        contents = Contents(values)
+    }
+}
+
+extension VaultError {
+    private struct Values: Sendable, Hashable {
+        let code: Code
+        let reason: String
+        var remainingAttempts: Int?
+        var retryAfter: Duration?
+        var neededAssurance: Assurance?
+        var until: ShareWait?
+    }
+
+    private final class Contents: Sendable {
+        let values: Values
+        init(_ values: Values) { self.values = values }
     }
 }
 
