@@ -126,7 +126,9 @@ extension DatabaseTrees {
             return unsafe (mdb_get(handle, trees[tree], &key, &found), found)
         }
         switch code {
-        case 0: return try unsafe body(RawSpan(_unsafeBytes: found.bytes))
+        case 0:
+            unsafe clmdb_fetch(found.mv_data, found.mv_size)
+            return try unsafe body(RawSpan(_unsafeBytes: found.bytes))
         case MDB_NOTFOUND: return try body(nil)
         default: throw failure(.database(code, "reading"))
         }
@@ -144,14 +146,17 @@ extension DatabaseTrees {
         let opened = unsafe mdb_cursor_open(handle, trees[tree], &cursor)
         guard opened == 0 else { throw failure(.database(opened, "reading")) }
         defer { unsafe mdb_cursor_close(cursor) }
-        while true {
-            var key = unsafe MDB_val()
-            var value = unsafe MDB_val()
-            let code = unsafe mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
-            if code == MDB_NOTFOUND { return }
-            guard code == 0 else { throw failure(.database(code, "reading")) }
-            try unsafe body(RawSpan(_unsafeBytes: key.bytes), RawSpan(_unsafeBytes: value.bytes))
+        var key = unsafe MDB_val()
+        var value = unsafe MDB_val()
+        var code = unsafe mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
+        while code == 0 {
+            let (thisKey, thisValue) = unsafe (key, value)
+            // The next one is fetched while the caller is busy with this one.
+            code = unsafe mdb_cursor_get(cursor, &key, &value, MDB_NEXT)
+            if code == 0 { unsafe clmdb_fetch(value.mv_data, value.mv_size) }
+            try unsafe body(RawSpan(_unsafeBytes: thisKey.bytes), RawSpan(_unsafeBytes: thisValue.bytes))
         }
+        guard code == MDB_NOTFOUND else { throw failure(.database(code, "reading")) }
     }
 
     /// Bytes of the pages that the entries take now.
@@ -340,5 +345,13 @@ extension DatabaseLease {
 
     private func copied(to descriptor: Int32) -> Int32 {
         unsafe mdb_env_copyfd2(environment.handle, descriptor, UInt32(MDB_CP_COMPACT))
+    }
+}
+
+extension RawSpan {
+    /// Has the processor fetch what begins at an offset, which is read soon: up to `count` bytes.
+    package func fetch(at offset: Int, _ count: Int) {
+        let part = extracting(min(offset, byteCount)..<min(offset + count, byteCount))
+        unsafe part.withUnsafeBytes { unsafe clmdb_fetch($0.baseAddress, $0.count) }
     }
 }
