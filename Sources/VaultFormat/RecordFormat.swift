@@ -63,6 +63,8 @@ package struct RecordFields: Sendable, Hashable {
     }
 
     package static let size = 32
+    /// Where the sizes of collection and name are, 16 bits each.
+    package static var sizesOffset: Int { 4 }
     static let version: UInt8 = 1
 
     package var kind: Kind
@@ -103,8 +105,8 @@ package struct RecordFields: Sendable, Hashable {
         bytes.store(kind.rawValue, at: 1)
         bytes.store(origin.rawValue, at: 2)
         bytes.store(form.rawValue, at: 3)
-        bytes.store(UInt16(truncatingIfNeeded: collectionSize), at: 4)
-        bytes.store(UInt16(truncatingIfNeeded: nameSize), at: 6)
+        bytes.store(UInt16(truncatingIfNeeded: collectionSize), at: RecordFields.sizesOffset)
+        bytes.store(UInt16(truncatingIfNeeded: nameSize), at: RecordFields.sizesOffset + 2)
         bytes.store(sequence, at: 8)
         bytes.store(created, at: 16)
         bytes.store(modified, at: 24)
@@ -112,13 +114,20 @@ package struct RecordFields: Sendable, Hashable {
 
     /// Reads the front of an authenticated plaintext; still strict, a bug must not become a wild read.
     package init(parsing bytes: RawSpan) throws(FormatError) {
+        try self.init(front: bytes)
+        if kind == .inbox { labelSize = try RecordLabel.size(in: bytes, at: labelOffset) }
+        guard contentOffset <= bytes.byteCount else { throw .invalid(field: "record") }
+    }
+
+    /// Reads the fields alone: what follows them need not be there.
+    package init(front bytes: RawSpan) throws(FormatError) {
         guard bytes.byteCount >= RecordFields.size,
             bytes.integer(at: 0, as: UInt8.self) == RecordFields.version,
             let form = bytes.integer(at: 3, as: UInt8.self).flatMap(Form.init(rawValue:)),
             let kind = bytes.integer(at: 1, as: UInt8.self).flatMap(Kind.init(rawValue:)),
             let origin = bytes.integer(at: 2, as: UInt8.self).flatMap(Origin.init(rawValue:)),
-            let collectionSize = bytes.integer(at: 4, as: UInt16.self),
-            let nameSize = bytes.integer(at: 6, as: UInt16.self),
+            let collectionSize = bytes.integer(at: RecordFields.sizesOffset, as: UInt16.self),
+            let nameSize = bytes.integer(at: RecordFields.sizesOffset + 2, as: UInt16.self),
             let sequence = bytes.integer(at: 8, as: UInt64.self),
             let created = bytes.integer(at: 16, as: Int64.self),
             let modified = bytes.integer(at: 24, as: Int64.self)
@@ -128,7 +137,5 @@ package struct RecordFields: Sendable, Hashable {
             collectionSize: Int(collectionSize), nameSize: Int(nameSize))
         guard origin == .open || kind != .inbox && kind != .sealed else { throw .invalid(field: "record") }
         guard form == .value || kind == .inline && origin == .protected else { throw .invalid(field: "record") }
-        if kind == .inbox { labelSize = try RecordLabel.size(in: bytes, at: labelOffset) }
-        guard contentOffset <= bytes.byteCount else { throw .invalid(field: "record") }
     }
 }

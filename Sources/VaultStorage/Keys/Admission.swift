@@ -19,7 +19,7 @@ package struct Admission: Sendable, Hashable {
     }
 
     /// What the name of a reserved collection begins with.
-    static let reservedPrefix: UInt8 = 0
+    package static var reservedPrefix: UInt8 { 0 }
 
     /// Whether a collection is not the user's: neither read, written, listed nor removed by name, and no place for what
     /// came from the open compartment.
