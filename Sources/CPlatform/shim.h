@@ -176,16 +176,21 @@ static inline __attribute__((noinline)) void cplatform_wipe_pages(size_t page) {
     if (lowest == 0 || end <= lowest) return;
     uintptr_t start = end - lowest > cplatform_most_pages * page ? end - cplatform_most_pages * page : lowest;
     unsigned char resident[cplatform_most_pages];
-    int known = cplatform_resident(start, end - start, resident);
-    for (uintptr_t here = end - page; here >= start; here -= page) {
-        // The kernel has not made the stack this long: page by page down to where it ends.
-        unsigned char one = 0;
-        if (known)
-            one = resident[(here - start) / page];
-        else if (!cplatform_resident(here, page, &one))
-            return;
-        if (one & 1) cplatform_zero(here, page);
+    if (!cplatform_resident(start, end - start, resident)) {
+        // The kernel has not made the stack this long: down to where it ends.
+        uintptr_t missing = start;
+        start = end;
+        while (start - missing > page) {
+            uintptr_t middle = missing + (start - missing) / page / 2 * page;
+            if (cplatform_resident(middle, end - middle, resident))
+                start = middle;
+            else
+                missing = middle;
+        }
+        if (start == end || !cplatform_resident(start, end - start, resident)) return;
     }
+    for (uintptr_t here = start; here < end; here += page)
+        if (resident[(here - start) / page] & 1) cplatform_zero(here, page);
 #else
     (void)page;
 #endif

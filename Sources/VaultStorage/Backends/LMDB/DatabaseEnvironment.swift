@@ -151,18 +151,19 @@ package struct DatabaseName: Sendable {
         var readOnly = false
         let own = locks == .own ? UInt32(MDB_NOLOCK) : 0
         let flags = own | (isNew ? UInt32(MDB_NOSYNC) : 0)
-        let sizes = DatabaseMap.sizes(for: name, used: identity.size, file)
-        var opened = try unsafe DatabaseEnvironment.openHandle(path, sizes, flags: flags)
+        let used = identity.size
+        var opened = try unsafe DatabaseEnvironment.openHandle(name, path, used, file, flags: flags)
         // A new database that cannot be written is treated as absent.
         if unsafe !isNew && (opened.status == EROFS || opened.status == EACCES) {
             unsafe mdb_env_close(opened.handle)
             readOnly = true
-            unsafe opened = try DatabaseEnvironment.openHandle(path, sizes, flags: own | UInt32(MDB_RDONLY))
+            let flags = own | UInt32(MDB_RDONLY)
+            unsafe opened = try DatabaseEnvironment.openHandle(name, path, used, file, flags: flags)
             if unsafe opened.status == EROFS || opened.status == EACCES {
                 // Where nothing can be written, no lock file can be made; but then there are no writers either.
                 unsafe mdb_env_close(opened.handle)
                 let flags = UInt32(MDB_RDONLY | MDB_NOLOCK)
-                unsafe opened = try DatabaseEnvironment.openHandle(path, sizes, flags: flags)
+                unsafe opened = try DatabaseEnvironment.openHandle(name, path, used, file, flags: flags)
             }
         }
         guard unsafe opened.status == 0 else {
@@ -205,10 +206,11 @@ package struct DatabaseName: Sendable {
     }
 
     /// Opens it with the largest map that the system gives.
-    private static func openHandle(_ path: String, _ sizes: [Int], flags: UInt32)
-        throws(VaultError) -> (handle: OpaquePointer, status: Int32)
-    {
-        for size in sizes {
+    private static func openHandle(
+        _ name: DatabaseName, _ path: String, _ used: UInt64, _ file: borrowing DurableFile, flags: UInt32
+    ) throws(VaultError) -> (handle: OpaquePointer, status: Int32) {
+        let opened = try unsafe DatabaseMap.first(for: name, used: used, file) {
+            size throws(VaultError) -> (handle: OpaquePointer, status: Int32)? in
             var environment: OpaquePointer?
             let made = unsafe mdb_env_create(&environment)
             guard made == 0, let environment = unsafe environment else {
@@ -220,8 +222,10 @@ package struct DatabaseName: Sendable {
             let status = unsafe mdb_env_open(environment, path, all, 0o600)
             if status != ENOMEM { return unsafe (environment, status) }
             unsafe mdb_env_close(environment)
+            return nil
         }
-        throw .noAddressSpace
+        guard let opened = unsafe opened else { throw .noAddressSpace }
+        return unsafe opened
     }
 }
 

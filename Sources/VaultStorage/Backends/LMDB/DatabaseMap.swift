@@ -37,12 +37,17 @@ enum DatabaseMap {
         return true
     }
 
-    /// The sizes to open a database with, in turn. The smallest is tried in any case.
-    static func sizes(for name: DatabaseName, used: UInt64, _ file: borrowing DurableFile) -> [Int] {
+    /// Tries the sizes in turn to open a database with, but for those that the system does not give.
+    /// - Returns: What the first of them gave that did. The smallest is tried in any case.
+    static func first<R>(
+        for name: DatabaseName, used: UInt64, _ file: borrowing DurableFile,
+        _ body: (Int) throws(VaultError) -> R?
+    ) throws(VaultError) -> R? {
         let all = sizes(used: used, room: name.room, limit: UInt64(name.limit))
-        var possible: [Int] = []
-        for size in all where size == all.last || isPossible(size, file) { possible.append(size) }
-        return possible
+        for size in all where size == all.last || isPossible(size, file) {
+            if let result = try body(size) { return result }
+        }
+        return nil
     }
 }
 
