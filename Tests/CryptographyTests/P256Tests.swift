@@ -117,7 +117,7 @@ private enum RFC6979 {
         }
     }
 
-    /// Half of all numbers are the x of a point. Agreeing gives the point to libcrypto, which refuses one off the curve.
+    /// Half of all numbers are the x of a point. Agreeing gives it to libcrypto, which refuses one off the curve.
     @Test func `a point that is found lies on the curve, and its negative is the other one`() throws {
         var random = SeededGenerator()
         let key = try P256PrivateKey.generate()

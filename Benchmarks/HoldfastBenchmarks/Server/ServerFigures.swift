@@ -43,9 +43,9 @@ struct ServerFigures: Suite {
         }
         var found: [Figure] = []
         let limits: [(String, Double, String)] = [
-            ("server-create-sqlite", 2.5, "an import, a verification and a signature"),
+            ("server-create-sqlite", 2.2, "an import, a verification and a signature"),
             ("server-session-sqlite", 2.3, "request and create: a verification and three signatures"),
-            ("server-access-cold", 1.7, "an import, two verifications and a signature"),
+            ("server-access-cold", 1.5, "an import, two verifications and a signature"),
             ("server-access-warm", 1.7, "a verification and a signature, the token known"),
         ]
         for (name, limit, detail) in limits {

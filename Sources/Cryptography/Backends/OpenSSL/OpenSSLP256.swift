@@ -32,8 +32,8 @@ enum OpenSSLP256 {
         @unsafe func makeContext() -> OpaquePointer? { unsafe EVP_PKEY_CTX_new_from_pkey(nil, pointer, nil) }
     }
 
-    /// Signing with one key, prepared already: preparing costs a tenth of a signature. Each operation is one thread's at a
-    /// time, and goes with the key.
+    /// Signing with one key, prepared already: preparing costs a tenth of a signature. Each operation is one thread's
+    /// at a time, and goes with the key.
     final class Signatures: Sendable {
         @safe private final class Operation: @unchecked Sendable {  // handed from thread to thread, never shared
             let context: OpaquePointer
