@@ -10,6 +10,8 @@ TEST_CONFIGURATION ?= debug
 TEST_PRODUCTS := .build-test/$(TEST_CONFIGURATION)
 
 SWIFT := scripts/with-swift swift
+# How the programs are built that are installed.
+RELEASE = $(SWIFT) build $(shell scripts/release-options) $(STRICT)
 # Nothing is installed for a toolchain that is too old.
 BOOTSTRAP := scripts/with-swift scripts/bootstrap
 STRICT := --explicit-target-dependency-import-check error
@@ -52,8 +54,8 @@ unexport HOLDFAST_OPTIMIZED
 
 build:
 	@$(BOOTSTRAP)
-	$(SWIFT) build -c release --static-swift-stdlib $(STRICT) --product holdfast
-	$(SWIFT) build -c release --static-swift-stdlib $(STRICT) --product holdfast-server
+	$(RELEASE) --product holdfast
+	$(RELEASE) --product holdfast-server
 	@mkdir -p $(STAGE)
 	@cp -f .build/release/holdfast .build/release/holdfast-server $(STAGE)/
 	@version=$$($(STAGE)/holdfast --version) || exit 1; \
@@ -61,7 +63,7 @@ build:
 
 # The examples are beside the programs that they start. `make install` does not take them.
 run: build
-	$(SWIFT) build -c release --static-swift-stdlib $(STRICT) --product holdfast-tour
+	$(RELEASE) --product holdfast-tour
 	@cp -f .build/release/holdfast-tour $(STAGE)/
 	@$(STAGE)/holdfast-tour
 
