@@ -1,57 +1,70 @@
 /// The arguments of a command, checked against its row of the table.
 package struct Arguments: Sendable {
-    /// Values by option name; a switch has an empty one.
-    private var values: [String: [String]] = [:]
+    /// An option of the line. A switch has an empty value.
+    private struct Given: Sendable {
+        let name: String
+        var values: [String] = []
+        /// Whether it was not given, and came from an ``OptionSource``.
+        var isCompletion = false
+        /// Where the values stand, of one that came from a source.
+        var origins: [String] = []
+    }
+
+    // A few, which are found sooner than the runtime makes the type of a dictionary.
+    private var options: [Given] = []
     package private(set) var places: [String] = []
-    /// Options that were not given, and came from an ``OptionSource``.
-    private var completions: Set<String> = []
-    /// Where the values stand of those that came from a source.
-    private var origins: [String: [String]] = [:]
     /// Mistakes in the sources.
     package internal(set) var mistakes: [Mistake] = []
     /// What holds for options that are not there. They do not count as given: ``contains(_:)`` is false for them.
-    private var fallbacks: [Option: String] = [:]
+    private var fallbacks: [(option: Option, value: String)] = []
 
     init() {}
 
-    mutating func append(_ option: Option, _ value: String) { values[option.name, default: []].append(value) }
+    private func index(of option: Option) -> Int? { options.firstIndex { $0.name == option.name } }
+
+    mutating func append(_ option: Option, _ value: String) {
+        if let index = index(of: option) {
+            options[index].values.append(value)
+        } else {
+            options.append(Given(name: option.name, values: [value]))
+        }
+    }
 
     mutating func complete(_ option: Option, _ value: String, at place: String) {
         append(option, value)
-        completions.insert(option.name)
-        origins[option.name, default: []].append(place)
+        guard let index = index(of: option) else { return }
+        options[index].isCompletion = true
+        options[index].origins.append(place)
     }
 
     /// Where a value of an option stands.
     /// - Parameter index: The number of the value, for an option that may be repeated.
     package func place(of option: Option, _ index: Int = 0) -> String {
-        let known = origins[option.name] ?? []
+        let known = self.index(of: option).map { options[$0].origins } ?? []
         return known.indices.contains(index) ? known[index] : option.spelled
     }
 
     /// As they were given, without what was added from elsewhere.
     package var asGiven: Arguments {
         var given = self
-        given.values = values.filter { !completions.contains($0.key) }
-        given.completions = []
-        given.origins = [:]
+        given.options = options.filter { !$0.isCompletion }
         given.mistakes = []
         return given
     }
 
     /// These, with values for options that were not given.
-    package func falling(back values: [Option: String]) -> Arguments {
+    package func falling(back values: [(option: Option, value: String)]) -> Arguments {
         var whole = self
         whole.fallbacks = values
         return whole
     }
 
     /// The options that were given, in the order of their names.
-    var names: [String] { values.keys.sorted() }
+    var names: [String] { options.map { $0.name }.sorted() }
 
     mutating func append(place: String) { places.append(place) }
 
-    package func contains(_ option: Option) -> Bool { values[option.name] != nil }
+    package func contains(_ option: Option) -> Bool { index(of: option) != nil }
 
     /// Whether the switch was given.
     package subscript(flag: Flag) -> Bool { contains(flag.option) }
@@ -59,9 +72,9 @@ package struct Arguments: Sendable {
     package subscript(option: TextOption) -> String? { value(option.option) }
 
     /// All values, in the order in which they were given.
-    package subscript(option: ListOption) -> [String] { values[option.option.name] ?? [] }
+    package subscript(option: ListOption) -> [String] { self[all: option.option] }
 
-    subscript(all option: Option) -> [String] { values[option.name] ?? [] }
+    subscript(all option: Option) -> [String] { index(of: option).map { options[$0].values } ?? [] }
 
     package subscript(option: SecondsOption) -> Int? {
         value(option.option).flatMap { ValueKind.number($0, of: option.option, option.range) }
@@ -89,5 +102,7 @@ package struct Arguments: Sendable {
         return value
     }
 
-    private func value(_ option: Option) -> String? { values[option.name]?.first ?? fallbacks[option] }
+    private func value(_ option: Option) -> String? {
+        self[all: option].first ?? fallbacks.first { $0.option == option }?.value
+    }
 }

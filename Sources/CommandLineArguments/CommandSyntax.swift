@@ -1,4 +1,7 @@
 /// Everything that parsing, help and completions know of a command.
+///
+/// A program has a hundred commands and runs one: of all others only the words are looked at, so the long parts are
+/// made when they are asked for, each time.
 package struct CommandSyntax: Sendable {
     /// The words that name it: `["passcode", "change"]`.
     package let words: [String]
@@ -6,38 +9,70 @@ package struct CommandSyntax: Sendable {
     package let synonyms: [String]
     /// What the command does, in a few words without a full stop; lower case, for the list of commands.
     package let summary: String
-    /// Paragraphs for its own help.
-    package let details: [String]
     /// One command line as it is typed.
     package let example: String
-    package let places: [Place]
-    /// Options without which the command does not run; they are among ``options``.
-    package let required: [Option]
-    package let options: [Option]
     /// Whether options may stand elsewhere too, so that ``required`` is not checked by the parser: see
     /// ``OptionSource``.
     package let isCompletedLater: Bool
     /// What to type instead of these words, for earlier names of a command; nil for all others.
     package let successor: String?
+    private let parts: Parts
+
+    package struct Parts: Sendable {
+        let details: @Sendable () -> [String]
+        let places: @Sendable () -> [Place]
+        let required: @Sendable () -> [Option]
+        let options: @Sendable () -> [Option]
+        let groups: @Sendable () -> [(title: String, options: [Option])]
+
+        package init(
+            details: @escaping @Sendable () -> [String], places: @escaping @Sendable () -> [Place] = { [] },
+            required: @escaping @Sendable () -> [Option] = { [] }, options: @escaping @Sendable () -> [Option],
+            groups: @escaping @Sendable () -> [(title: String, options: [Option])] = { [] }
+        ) {
+            self.details = details
+            self.places = places
+            self.required = required
+            self.options = options
+            self.groups = groups
+        }
+    }
+
+    /// Paragraphs for its own help.
+    package var details: [String] { parts.details() }
+    package var places: [Place] { parts.places() }
+    /// Options without which the command does not run; they are among ``options``.
+    package var required: [Option] { parts.required() }
+    package var options: [Option] { parts.required() + parts.options() + [Flag.help.option] }
     /// Titles under which help lists some of the options, in this order; those that have none come first.
-    package let groups: [(title: String, options: [Option])]
+    package var groups: [(title: String, options: [Option])] { parts.groups() }
 
     package init(
-        _ words: [String], synonyms: [String] = [], summary: String, details: [String], example: String,
-        places: [Place] = [], required: [Option] = [], options: [Option], isCompletedLater: Bool = false,
-        groups: [(title: String, options: [Option])] = [], successor: String? = nil
+        _ words: [String], synonyms: [String] = [], summary: String, example: String, isCompletedLater: Bool = false,
+        successor: String? = nil, parts: Parts
     ) {
-        self.successor = successor
-        self.groups = groups
-        self.isCompletedLater = isCompletedLater
         self.words = words
         self.synonyms = synonyms
         self.summary = summary
-        self.details = details
         self.example = example
-        self.places = places
-        self.required = required
-        self.options = required + options + [Flag.help.option]
+        self.isCompletedLater = isCompletedLater
+        self.successor = successor
+        self.parts = parts
+    }
+
+    package init(
+        _ words: [String], synonyms: [String] = [], summary: String,
+        details: @autoclosure @escaping @Sendable () -> [String], example: String,
+        places: @autoclosure @escaping @Sendable () -> [Place] = [],
+        required: @autoclosure @escaping @Sendable () -> [Option] = [],
+        options: @autoclosure @escaping @Sendable () -> [Option], isCompletedLater: Bool = false,
+        groups: @autoclosure @escaping @Sendable () -> [(title: String, options: [Option])] = [],
+        successor: String? = nil
+    ) {
+        self.init(
+            words, synonyms: synonyms, summary: summary, example: example, isCompletedLater: isCompletedLater,
+            successor: successor,
+            parts: Parts(details: details, places: places, required: required, options: options, groups: groups))
     }
 
     /// As it is typed, without the program.
@@ -59,10 +94,11 @@ package struct CommandSyntax: Sendable {
     /// - Parameter successor: What to type today.
     package func earlier(_ words: [String], successor: String) -> CommandSyntax {
         CommandSyntax(
-            words, synonyms: synonyms, summary: summary, details: ["Today this is \(successor)."] + details,
-            example: example, places: places, required: required,
-            options: options.filter { !required.contains($0) && $0 != Flag.help.option },
-            isCompletedLater: isCompletedLater, groups: groups, successor: successor)
+            words, synonyms: synonyms, summary: summary, example: example, isCompletedLater: isCompletedLater,
+            successor: successor,
+            parts: Parts(
+                details: { ["Today this is \(successor)."] + details }, places: parts.places, required: parts.required,
+                options: parts.options, groups: parts.groups))
     }
 
     /// The options that help and completions show.

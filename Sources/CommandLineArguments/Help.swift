@@ -1,5 +1,5 @@
 /// Help texts, made from the table.
-extension ProgramTable {
+extension ProgramTable where Command: TableCommand {
     /// Help for the topic, command or group that the words name; without words, the front page, or the list of all
     /// commands.
     /// - Throws: ``UsageError`` if the words name no command.

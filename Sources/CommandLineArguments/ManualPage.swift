@@ -1,5 +1,5 @@
 /// The parts of a manual page that are made from the table. What else it says is written by hand around them.
-extension ProgramTable {
+extension ProgramTable where Command: TableCommand {
     /// The parts, each between two lines that name it; the page has the same lines.
     package var manual: String {
         let parts = [

@@ -133,7 +133,7 @@ extension Arguments {
     }
 }
 
-extension ProgramTable {
+extension ProgramTable where Command: TableCommand {
     /// Checks that the options are there without which a command does not run.
     /// - Throws: ``UsageError`` that names the one that is missing.
     package func requireAll(_ arguments: Arguments, of syntax: CommandSyntax) throws(UsageError) {

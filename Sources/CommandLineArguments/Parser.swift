@@ -1,12 +1,12 @@
 /// What a command line asks for.
-package enum ParsedLine<Command: TableCommand>: Sendable {
+package enum ParsedLine<Command: Sendable>: Sendable {
     case run(Command, Arguments)
     /// Help for the command or group named by these words; for everything when there are none.
     case help([String])
     case version
 }
 
-extension ProgramTable {
+extension ProgramTable where Command: TableCommand {
     /// Parses the words behind the program's name. It is pure: it neither prints nor reads anything from the system.
     /// - Throws: ``UsageError`` that says what is wrong and, if possible, what was meant.
     package func parse(_ line: [String]) throws(UsageError) -> ParsedLine<Command> {
@@ -103,9 +103,8 @@ private struct Parser<Command: TableCommand> {
         }
         guard let syntax = command?.syntax else {
             // `--` ends the options, even before the command.
-            let candidates = table.nextWords(words)
-            let isHidden = table.command(words + [word]) != nil || !table.hiddenGroup(words + [word]).isEmpty
-            guard candidates.contains(word) || isHidden else {
+            guard table.hasCommand(beginning: words + [word]) else {
+                let candidates = table.nextWords(words)
                 let spoken = (words + [word]).joined(separator: " ")
                 let same = table.group(words).first {
                     $0.words.count == words.count + 1 && $0.synonyms.contains(word)

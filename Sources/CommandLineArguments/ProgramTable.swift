@@ -6,7 +6,10 @@ package protocol TableCommand: Sendable {
 }
 
 /// All commands of a program, in the order in which help lists them.
-package struct ProgramTable<Command: TableCommand>: Sendable {
+///
+/// What it does asks for a ``TableCommand``; the types themselves ask for nothing that the runtime would have to look
+/// up among all conformances at each start.
+package struct ProgramTable<Command: Sendable>: Sendable {
     /// Commands under one heading of the list that `--help` prints.
     package struct Section: Sendable {
         package let title: String
@@ -51,9 +54,9 @@ package struct ProgramTable<Command: TableCommand>: Sendable {
         /// Options that `help options` describes; the help of a command only names those that it has.
         let common: [Option]
         /// Other words for a command, or for an option such as `--version`, as the first word of a line.
-        let aliases: [String: [String]]
+        let aliases: KeyValuePairs<String, [String]>
 
-        package init(page: String, topics: [Topic], common: [Option], aliases: [String: [String]]) {
+        package init(page: String, topics: [Topic], common: [Option], aliases: KeyValuePairs<String, [String]>) {
             self.page = page
             self.topics = topics
             self.common = common
@@ -93,26 +96,41 @@ package struct ProgramTable<Command: TableCommand>: Sendable {
         self.notes = notes
         self.exitCodes = exitCodes
     }
+}
 
+extension ProgramTable where Command: TableCommand {
     /// All commands that are listed.
-    package var all: [Command] { sections.flatMap(\.commands) }
+    package var all: [Command] { sections.flatMap { $0.commands } }
 
-    /// Their syntax.
-    var syntaxes: [CommandSyntax] { all.map(\.syntax) }
+    /// The syntax of all commands that are listed.
+    var syntaxes: [CommandSyntax] { all.map { $0.syntax } }
 
-    package func command(_ words: [String]) -> Command? { (all + hidden).first { $0.syntax.words == words } }
+    package func command(_ words: [String]) -> Command? { first { $0 == words } }
+
+    /// Whether these words name a command, listed or not, or are the first ones of its name.
+    func hasCommand(beginning words: [String]) -> Bool { first { $0.starts(with: words) } != nil }
+
+    /// The first command, listed or not, whose words fit. It is asked at each start of the program, and so makes no
+    /// list of all commands.
+    private func first(where fits: ([String]) -> Bool) -> Command? {
+        for section in sections {
+            for command in section.commands where fits(command.syntax.words) { return command }
+        }
+        for command in hidden where fits(command.syntax.words) { return command }
+        return nil
+    }
 
     /// The words that `help` takes and that name no command.
-    package var topics: [String] { front.map { $0.topics.map(\.word) + ["options", "all"] } ?? [] }
+    package var topics: [String] { front.map { $0.topics.map { $0.word } + ["options", "all"] } ?? [] }
 
     /// What the first word of a line stands for; nil where that is the word itself.
-    func alias(_ word: String) -> [String]? { front?.aliases[word] }
+    func alias(_ word: String) -> [String]? { front?.aliases.first { $0.key == word }?.value }
 
     /// The commands whose name begins with these words and has more.
     package func group(_ words: [String]) -> [CommandSyntax] { Self.group(words, syntaxes) }
 
     /// The same of those that are not listed.
-    func hiddenGroup(_ words: [String]) -> [CommandSyntax] { Self.group(words, hidden.map(\.syntax)) }
+    func hiddenGroup(_ words: [String]) -> [CommandSyntax] { Self.group(words, hidden.map { $0.syntax }) }
 
     private static func group(_ words: [String], _ commands: [CommandSyntax]) -> [CommandSyntax] {
         commands.filter { $0.words.count > words.count && $0.words.starts(with: words) }

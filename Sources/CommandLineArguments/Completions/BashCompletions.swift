@@ -1,5 +1,5 @@
 /// A completion script for bash, made from the table.
-extension ProgramTable {
+extension ProgramTable where Command: TableCommand {
     var bashCompletions: String {
         var script = """
             # bash completion for \(name)

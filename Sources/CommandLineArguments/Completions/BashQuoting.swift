@@ -1,5 +1,5 @@
 /// How a word of bash's line becomes a text for a program, and back.
-extension ProgramTable {
+extension ProgramTable where Command: TableCommand {
     var bashQuoting: String {
         #"""
         # What a word of the line is for a program, without running anything that stands in it.

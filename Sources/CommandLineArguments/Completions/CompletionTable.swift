@@ -1,5 +1,5 @@
 /// What completion scripts of all shells need of the table.
-extension ProgramTable {
+extension ProgramTable where Command: TableCommand {
     /// Every option once, in the order of the table.
     package var options: [Option] {
         var options = general

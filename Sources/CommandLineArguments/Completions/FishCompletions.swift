@@ -1,5 +1,5 @@
 /// A completion script for fish, made from the table.
-extension ProgramTable {
+extension ProgramTable where Command: TableCommand {
     var fishCompletions: String {
         // Through the words before the cursor; the line behind it has one that is neither an option nor its value.
         let walk = """

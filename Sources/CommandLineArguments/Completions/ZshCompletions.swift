@@ -1,5 +1,5 @@
 /// A completion script for zsh, made from the table.
-extension ProgramTable {
+extension ProgramTable where Command: TableCommand {
     var zshCompletions: String {
         var script = "#compdef \(name)\n# zsh completion for \(name)\n\n"
         for command in syntaxes {

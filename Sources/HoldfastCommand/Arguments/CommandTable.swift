@@ -39,13 +39,15 @@ struct Command: TableCommand {
     }
 
     init(
-        _ words: String..., synonyms: [String] = [], summary: String, details: [String], example: String,
-        places: [Place] = [], options: [Option],
+        _ words: String..., synonyms: [String] = [], summary: String,
+        details: @autoclosure @escaping @Sendable () -> [String], example: String,
+        places: @autoclosure @escaping @Sendable () -> [Place] = [],
+        options: @autoclosure @escaping @Sendable () -> [Option],
         run: @escaping @Sendable (Arguments) throws(CommandError) -> ExitCode
     ) {
         syntax = CommandSyntax(
-            words, synonyms: synonyms, summary: summary, details: details, example: example, places: places,
-            options: options)
+            words, synonyms: synonyms, summary: summary, example: example,
+            parts: .init(details: details, places: places, options: options))
         self.run = run
     }
 

@@ -32,7 +32,7 @@ enum FrontPage {
         """
 
     /// Other words for these commands, as people know them from elsewhere.
-    private static let aliases = [
+    private static let aliases: KeyValuePairs = [
         "ls": ["list"], "search": ["find"], "clip": ["copy"], "cat": ["get"], "remove": ["rm"],
         "version": [Flag.version.option.spelled],
     ]

@@ -66,13 +66,15 @@ enum Defaults {
     static func completing(
         _ arguments: Arguments, of syntax: CommandSyntax
     ) throws(CommandError) -> Arguments {
-        let wanted = all.filter { syntax.options.contains($0.option) }
-        let takesNames = syntax.options.contains(Options.collection.option)
-        guard !wanted.isEmpty || takesNames, let path = try path() else { return arguments }
+        let options = syntax.options
+        let takesNames = options.contains(Options.collection.option)
+        // Looked at last: most commands have none of them, and most users no file.
+        func wanted() -> [DefaultSetting] { all.filter { options.contains($0.option) } }
+        guard takesNames || !wanted().isEmpty, let path = try path() else { return arguments }
         let file: ConfigurationFile?
         do throws(CommandError) { file = try ConfigurationFile(at: path) } catch {
             // Nothing of what this command takes stands in it.
-            guard wanted.isEmpty else { throw error }
+            guard wanted().isEmpty else { throw error }
             return arguments
         }
         guard let file else { return arguments }
@@ -83,9 +85,6 @@ enum Defaults {
             )
         }
         return arguments.falling(
-            back: Dictionary(
-                uniqueKeysWithValues: wanted.compactMap { setting in
-                    file.value(of: setting.option.name).map { (setting.option, $0) }
-                }))
+            back: wanted().compactMap { setting in file.value(of: setting.option.name).map { (setting.option, $0) } })
     }
 }

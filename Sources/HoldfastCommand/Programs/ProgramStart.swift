@@ -45,15 +45,16 @@ enum ProgramStart {
 
 /// Names under which other programs call this one: links to `holdfast` that stand for one of its commands.
 enum ProgramNames {
-    private static let commands = [
-        "git-credential-holdfast": ["git-credential"], "docker-credential-holdfast": ["docker-credential"],
-        "cargo-credential-holdfast": ["cargo-credential"], "kubernetes-credential-holdfast": ["kubernetes-credential"],
-    ]
-
     /// The words of the command that the program's name stands for.
     static var words: [String] {
         guard let pointer = unsafe CommandLine.unsafeArgv[0], let path = unsafe String(validatingCString: pointer)
         else { return [] }
-        return commands[path.split(separator: "/").last.map(String.init) ?? ""] ?? []
+        switch path.split(separator: "/").last {
+        case "git-credential-holdfast": return ["git-credential"]
+        case "docker-credential-holdfast": return ["docker-credential"]
+        case "cargo-credential-holdfast": return ["cargo-credential"]
+        case "kubernetes-credential-holdfast": return ["kubernetes-credential"]
+        default: return []
+        }
     }
 }
