@@ -4,7 +4,9 @@ internal import Synchronization
 /// Small secrets without a system call each: slots of 32 to 4,096 bytes in locked slabs, one free list per size.
 ///
 /// The link of a free slot lies in the slot itself, so the arena needs no memory of its own. A slot is wiped before it
-/// returns to its list, so every slot handed out is zero but for the link, which is cleared on the way out.
+/// returns to its list, so every slot handed out is zero but for the link, which is cleared on the way out. Slots that
+/// nobody has had yet are on no list: a page of a slab, for which the kernel changes its own map, is made when it is
+/// needed.
 @safe final class SlabArena: Sendable {
     static let shared = SlabArena(isBulk: false)
     /// For ``BulkMemory``: its slabs may lie in memory that is not locked.
@@ -17,6 +19,9 @@ internal import Synchronization
 
     @safe private struct FreeLists: @unchecked Sendable {  // pointers into slabs that live as long as the process
         var heads = unsafe [UnsafeMutableRawPointer?](repeating: nil, count: SlabArena.sizeClasses)
+        /// The rest of the newest slab of each size.
+        var unused = unsafe [UnsafeMutableRawBufferPointer](
+            repeating: UnsafeMutableRawBufferPointer(start: nil, count: 0), count: SlabArena.sizeClasses)
     }
     private let lists = Mutex(FreeLists())
     private let isBulk: Bool
@@ -30,8 +35,7 @@ internal import Synchronization
     func allocate(_ count: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
         let index = SlabArena.sizeClass(count)
         return try unsafe lists.withLock { lists throws(SecretMemoryError) in
-            if unsafe lists.heads[index] == nil { unsafe lists.heads[index] = try makeSlab(index) }
-            let slot = unsafe lists.heads[index].unsafelyUnwrapped
+            guard let slot = unsafe lists.heads[index] else { return try unsafe unusedSlot(index, &lists) }
             unsafe lists.heads[index] = slot.load(as: UnsafeMutableRawPointer?.self)
             unsafe slot.storeBytes(of: nil, as: UnsafeMutableRawPointer?.self)
             return unsafe slot
@@ -47,14 +51,18 @@ internal import Synchronization
         }
     }
 
-    /// A new slab, cut into slots that are linked to a list; returns its head.
-    private func makeSlab(_ index: Int) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
-        let (slot, slabSize) = (1 << (index + SlabArena.smallestSlotLog2), SlabArena.slabSize)
-        let base = try unsafe isBulk ? SlabArena.mapBulk(slabSize) : LockedPages.map(slabSize)
-        for offset in stride(from: 0, to: slabSize - slot, by: slot) {
-            unsafe (base + offset).storeBytes(of: base + offset + slot, as: UnsafeMutableRawPointer?.self)
+    /// The first slot that nobody has had yet, of a new slab where there is none.
+    private func unusedSlot(
+        _ index: Int, _ lists: inout FreeLists
+    ) throws(SecretMemoryError) -> UnsafeMutableRawPointer {
+        let (size, slabSize) = (1 << (index + SlabArena.smallestSlotLog2), SlabArena.slabSize)
+        if unsafe lists.unused[index].count == 0 {
+            let slab = try unsafe isBulk ? SlabArena.mapBulk(slabSize) : LockedPages.map(slabSize)
+            unsafe lists.unused[index] = UnsafeMutableRawBufferPointer(start: slab, count: slabSize)
         }
-        return unsafe base
+        let unused = unsafe lists.unused[index]
+        unsafe lists.unused[index] = UnsafeMutableRawBufferPointer(rebasing: unused[size...])
+        return unsafe unused.baseAddress.unsafelyUnwrapped
     }
 
     /// Slabs stay, so what is locked for them counts for good.

@@ -37,7 +37,7 @@ package struct AgentClient: ~Copyable {
         }
         guard let found else { return nil }
         // Secrets go there: it must be ours.
-        guard let peer = Peer(found), peer.isSameUser else {
+        guard let peer = LocalSocket.peer(found), peer.user == geteuid() else {
             close(found)
             throw .unavailable("another user owns the agent's socket")
         }
