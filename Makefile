@@ -175,7 +175,7 @@ check-apple:
 
 desktop-bench:
 	@$(BOOTSTRAP) --desktop --desktop-test
-	@HOLDFAST_BUILD_OPTIONS=--static-swift-stdlib scripts/desktop release build/desktop
+	@HOLDFAST_BUILD_OPTIONS="$(shell scripts/release-options)" scripts/desktop release build/desktop
 	@scripts/with-swift clang -O2 Apps/Linux/Tests/interface/empty_window.c -o build/empty-window \
 		$$(pkg-config --cflags --libs libadwaita-1)
 	@HOLDFAST_EMPTY_WINDOW=$(CURDIR)/build/empty-window \

@@ -28,7 +28,7 @@ class Holdfast < Formula
 
   def install
     %w[holdfast holdfast-server].each do |product|
-      system "scripts/with-swift", "swift", "build", *Utils.safe_popen_read("scripts/release-options").split,
+      system "scripts/with-swift", "swift", "build", "--configuration", "release", "--static-swift-stdlib",
              "--disable-sandbox", "--product", product
     end
     (buildpath/"build/stage").install ".build/release/holdfast", ".build/release/holdfast-server"

@@ -55,19 +55,19 @@ stdenv.mkDerivation rec {
     patchShebangs scripts
     export HOME=$TMPDIR
     for product in holdfast holdfast-server; do
-      scripts/with-swift swift build $(scripts/release-options) --disable-sandbox --product $product
+      scripts/with-swift swift build -c release --static-swift-stdlib --disable-sandbox --product $product
     done
     mkdir -p build/stage
     cp .build/release/holdfast .build/release/holdfast-server build/stage
     runHook postBuild
   '';
 
-  # These are looked for by name when they are first needed.
+  # Curl, PAM, libsystemd, libqrencode and what reads images are looked for by name when they are first needed.
   installPhase = ''
     runHook preInstall
     make install PREFIX=$out
     for program in $out/bin/holdfast $out/bin/holdfast-server; do
-      patchelf --add-rpath ${lib.makeLibraryPath [ curl libargon2 libjpeg libpng libsodium linux-pam lmdb openssl systemd qrencode tpm2-tss zbar ]} $program
+      patchelf --add-rpath ${lib.makeLibraryPath [ curl libjpeg libpng linux-pam systemd qrencode tpm2-tss zbar ]} $program
     done
     runHook postInstall
   '';
