@@ -3,8 +3,12 @@ internal import SystemCalls
 
 /// Joins writes that arrive while a commit is on its way into the next one: one flush of the disk serves them all.
 ///
-/// The first to come leads: it takes the whole queue, runs it in one transaction, and wakes the others. A write that
-/// fails after it changed something is taken out and the rest is run again, so that each stands or falls alone.
+/// The first to come leads: it takes the whole queue, runs it in one transaction, and wakes the others. Threads whose
+/// writes were in one transaction mostly come again at about the same time: the first waits a moment for the others, or
+/// it would write alone, and they after it.
+///
+/// A write that fails after it changed something is taken out and the rest is run again, so that each stands or falls
+/// alone.
 package final class WriteQueue: Sendable {
     /// One caller's write, waiting.
     private final class Pending: @unchecked Sendable {  // what changes is guarded by the monitor
@@ -17,6 +21,8 @@ package final class WriteQueue: Sendable {
     private struct State {
         var waiting: [Pending] = []
         var isLed = false
+        /// How many writes the last transaction had.
+        var lastCount = 1
         /// The thread that runs a caller's closure.
         var performer: UInt?
 
@@ -27,7 +33,7 @@ package final class WriteQueue: Sendable {
         }
 
         mutating func takeAll() -> [Pending] {
-            isLed = true
+            lastCount = waiting.count
             defer { waiting = [] }
             return waiting
         }
@@ -97,10 +103,12 @@ package final class WriteQueue: Sendable {
         let result = withoutActuallyEscaping(body) { body in
             let mine = Pending(body)
             monitor.withLock { $0.waiting.append(mine) }
-            let batch = monitor.withLock(when: { mine.result != nil || !$0.isLed }) { queue in
-                mine.result == nil ? queue.takeAll() : []
+            let leads = monitor.withLock(when: { mine.result != nil || !$0.isLed }) { queue in
+                guard mine.result == nil else { return false }
+                queue.isLed = true
+                return true
             }
-            if !batch.isEmpty { lead(batch) }
+            if leads { lead(gather()) }
             return mine.result ?? .failure(.locked)
         }
         return try result.get()
@@ -110,10 +118,25 @@ package final class WriteQueue: Sendable {
     private func leadAlone() throws(VaultError) -> Bool {
         try monitor.withLock { queue throws(VaultError) in
             try queue.refuseNested()
-            if queue.isLed || !queue.waiting.isEmpty { return false }
+            if queue.isLed || !queue.waiting.isEmpty || queue.lastCount > 1 { return false }
             queue.isLed = true
             return true
         }
+    }
+
+    /// What waits, for the thread that leads. While they are fewer than last time and become more, it naps, a few times
+    /// at most: a nap takes a fraction of what a commit does.
+    private func gather() -> [Pending] {
+        var seen = 0
+        for _ in 0..<4 {
+            let isComplete = monitor.withLock { queue in
+                defer { seen = queue.waiting.count }
+                return queue.waiting.count >= queue.lastCount || queue.waiting.count == seen
+            }
+            if isComplete { break }
+            usleep(20)
+        }
+        return monitor.withLock { $0.takeAll() }
     }
 
     private func endLead() {
