@@ -153,7 +153,8 @@ extension Vault {
         }
     }
 
-    /// The records of one collection, or of all, sorted by collection and name.
+    /// The records of one collection, or of all, sorted by collection and name, and those whose names differ in nothing
+    /// but how they are composed by their bytes.
     ///
     /// Names are encrypted, so every record is decrypted on the way. Among all, those that this unlock does not reach
     /// are left out, and so are the reserved ones that hold the device's own things, and items in the
@@ -166,14 +167,18 @@ extension Vault {
         let admission = reader.keys.admission
         if let collection { try admission.check(collection) }
         var listing = RecordListing(of: collection, reachedBy: admission)
-        var visits = 0
+        // Not asked each time, as that takes a lock, but after 64 records or 64 KiB: a lock waits for no more.
+        var unasked = 0
         _ = try reader.forEach { visited, plaintext, _ throws(VaultError) in
-            // Not each time: it takes a lock.
-            if visits % 64 == 0 { try gate.checkOpen() }
-            visits += 1
+            unasked += 1024 + plaintext.byteCount
+            if unasked >= 65_536 {
+                try gate.checkOpen()
+                unasked = 0
+            }
             guard case .record(let fields, _, _) = visited else { throw .unreadableRecord }
             try listing.add(fields, plaintext)
         }
+        try gate.checkOpen()
         return try listing.sorted()
     }
 

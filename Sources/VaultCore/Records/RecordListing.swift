@@ -59,8 +59,10 @@ struct RecordListing: ~Copyable {
         append(plaintext.extracting(RecordFields.size..<nameStart))
         bytes.append(0)
         append(plaintext.extracting(nameStart..<nameStart + fields.nameSize))
-        guard isRight(entry) else { throw .unreadableRecord }
+        let isPlain = isPlain(entry)
+        guard isPlain || isText(entry) else { throw .unreadableRecord }
         if isListed(entry) {
+            self.isPlain = self.isPlain && isPlain
             places.append(Place(start: entry.start))
         } else {
             bytes.removeLast(bytes.count - entry.start)
@@ -71,16 +73,18 @@ struct RecordListing: ~Copyable {
         unsafe part.withUnsafeBytes { unsafe bytes.append(contentsOf: $0) }
     }
 
-    /// Whether both texts are text, and if they are more than ASCII notes it.
-    private mutating func isRight(_ entry: Entry) -> Bool {
+    /// Whether both texts are ASCII without zero bytes.
+    private func isPlain(_ entry: Entry) -> Bool {
         // A zero becomes 255. Without a branch for each byte this takes many at once.
         func isPlain(_ text: ArraySlice<UInt8>) -> Bool {
             text.reduce(0 as UInt8) { $0 | ($1 &- 1) | $1 } & 0x80 == 0
         }
-        let (collection, name) = (bytes[entry.collection], bytes[entry.name])
-        if isPlain(collection) && isPlain(name) { return true }
-        self.isPlain = false
-        return String(validating: collection, as: UTF8.self) != nil && String(validating: name, as: UTF8.self) != nil
+        return isPlain(bytes[entry.collection]) && isPlain(bytes[entry.name])
+    }
+
+    private func isText(_ entry: Entry) -> Bool {
+        String(validating: bytes[entry.collection], as: UTF8.self) != nil
+            && String(validating: bytes[entry.name], as: UTF8.self) != nil
     }
 
     private func isListed(_ entry: Entry) -> Bool {

@@ -42,12 +42,6 @@ public struct VaultError: Error, Sendable, Hashable {
             Values(code: code, reason: reason, remainingAttempts: remainingAttempts, retryAfter: retryAfter))
     }
 
-    public static func == (left: VaultError, right: VaultError) -> Bool {
-        left.contents === right.contents || left.contents.values == right.contents.values
-    }
-
-    public func hash(into hasher: inout Hasher) { hasher.combine(contents.values) }
-
     private mutating func change(_ change: (inout Values) -> Void) {
         var values = contents.values
         change(&values)
@@ -65,9 +59,13 @@ extension VaultError {
         var until: ShareWait?
     }
 
-    private final class Contents: Sendable {
+    private final class Contents: Sendable, Hashable {
         let values: Values
         init(_ values: Values) { self.values = values }
+
+        static func == (left: Contents, right: Contents) -> Bool { left.values == right.values }
+
+        func hash(into hasher: inout Hasher) { hasher.combine(values) }
     }
 }
 
