@@ -12,9 +12,9 @@ package enum WorkingMemory {
         // As reading a record goes: 3,200 bytes of the release build, 3,700 with a cipher that the processor has no
         // instructions for, 4,250 where the first error is made; 8,000 of the debug build.
         #if DEBUG
-            case reading = 8704
+        case reading = 8704
         #else
-            case reading = 4608
+        case reading = 4608
         #endif
         /// As any other operation on records goes: 7,600 bytes for writing.
         case operation = 12_288

@@ -212,7 +212,9 @@ public final class ProtectionModel {
                 moving = nil
                 // A lock in between is no failure: the next unlock continues.
                 movingProblem = error.flatMap { $0.code == .locked ? nil : VaultProblem($0) }
-                await load()
+                guard let now = await ProtectionModel.read(app.vault) else { return }
+                // After a failure it does not start again by itself: a full disk would be asked without a pause.
+                if error == nil { adopt(now) } else if now != protection { protection = now }
             })
     }
 

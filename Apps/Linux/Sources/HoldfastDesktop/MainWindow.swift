@@ -21,6 +21,8 @@ final class MainWindow {
     private var ready: ReadyWindow?
     private var events: SessionEvents?
     private var isPresented = false
+    /// Whether the first frame is on the screen.
+    private var isPainted = false
 
     init(_ app: Application, _ place: Place) {
         self.app = app
@@ -73,7 +75,12 @@ final class MainWindow {
         isPresented = true
         if isFirst, appModel.isOpening { show(.opening) }
         window.present()
-        if isFirst { window.onFirstFrame { Trace.firstFrame() } }
+        guard isFirst else { return }
+        window.onFirstFrame { [weak self] in
+            Trace.firstFrame()
+            self?.isPainted = true
+            self?.ready?.prepare()
+        }
     }
 
     private static func shown(_ phase: AppModel.Phase) -> Shown {
@@ -104,7 +111,10 @@ final class MainWindow {
             page = assistant.root
         case .ready(let models):
             if let ready, ready.models !== models { return Place.beginAnew(with: place.isOther ? place.home : nil) }
-            if ready == nil { ready = ReadyWindow(ui, window, app, models, appModel) }
+            if ready == nil {
+                ready = ReadyWindow(ui, window, app, models, appModel)
+                if isPainted { ready?.prepare() }
+            }
         case .stopped(let model):
             stop.show(model)
             page = stop.root

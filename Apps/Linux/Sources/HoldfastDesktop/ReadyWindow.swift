@@ -24,7 +24,7 @@ final class ReadyWindow {
     private let appModel: AppModel
     private var cover: LockCover?
     private var vault: VaultPage! = nil
-    // Made when they are first shown: the first frame waits for none of them.
+    // Made when they are first shown, and the settings after the first frame, which waits for none of them.
     private var identity: IdentityPage?
     private var log: LogPage?
     private var doctor: DoctorPage?
@@ -64,6 +64,9 @@ final class ReadyWindow {
         bind(self, { models.lock.state }) { [unowned self] state in changed(to: state) }
         bind(self, { models.identity.facts.state != .ready }) { [unowned self] _ in showPage() }
     }
+
+    /// After the first frame: the settings also say what goes wrong while another page is in front.
+    func prepare() { make(.settings) }
 
     /// Makes a page, unless it has been shown before.
     private func make(_ page: Page) {
