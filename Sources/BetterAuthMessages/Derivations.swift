@@ -32,9 +32,7 @@ package struct Derivations: Sendable {
     }
 
     private func joined(_ parts: [[UInt8]]) -> DigestText {
-        var text: [UInt8] = []
-        text.reserveCapacity(parts.reduce(0) { $0 + $1.count })
-        for part in parts { text += part }
+        let text = Array(parts.joined())
         return unsafe hash(text.span.bytes)
     }
 }

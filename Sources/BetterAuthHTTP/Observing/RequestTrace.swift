@@ -1,6 +1,3 @@
-internal import Cryptography
-internal import Synchronization
-
 /// What names a request in logs, here and at the services that it is passed on to.
 package struct RequestTrace: Sendable, Hashable {
     /// The value of `X-Request-Id`.
@@ -100,25 +97,8 @@ package struct RequestTrace: Sendable, Hashable {
             && text.split(separator: ",").allSatisfy { $0.contains("=") }
     }
 
-    /// Random words, drawn together: a call of the system for each is a third of what a request's head costs.
-    private static let words = Mutex<[UInt64]>([])
-
-    private static func draw() -> [UInt64] {
-        guard let bytes = try? SecureRandom.bytes(4096) else {
-            return [.random(in: 0 ... .max), .random(in: 0 ... .max)]
-        }
-        return unsafe bytes.withUnsafeBytes { bytes in
-            stride(from: 0, to: bytes.count, by: 8).map {
-                unsafe bytes.loadUnaligned(fromByteOffset: $0, as: UInt64.self)
-            }
-        }
-    }
-
     private static func randomID() -> String {
-        let words = words.withLock { words in
-            if words.count < 2 { words = RequestTrace.draw() }
-            return (words.removeLast(), words.removeLast())
-        }
+        let words = (UInt64.random(in: 0 ... .max), UInt64.random(in: 0 ... .max))
         return unsafe String(unsafeUninitializedCapacity: 32) { buffer in
             for index in 0..<32 {
                 let word = index < 16 ? words.0 : words.1

@@ -49,9 +49,9 @@ package final class OpenSSLP256PublicKey: Sendable {
         guard signature.byteCount == 2 * OpenSSLP256.size, let digest = try? OpenSSLP256.digest(message),
             let verifier = P256Verifier.take()
         else { return reportInvalid() }
-        guard verifier.isValid(signature, digest, by: point) else { return reportInvalid() }
-        verifier.giveBack()
-        return true
+        let isValid = verifier.isValid(signature, digest, by: point)
+        if isValid != nil { verifier.giveBack() }
+        return isValid == true ? true : reportInvalid()
     }
 
     private func reportInvalid() -> Bool {
@@ -85,13 +85,15 @@ package final class OpenSSLP256PublicKey: Sendable {
     func giveBack() { P256Verifier.idle.withLock { if $0.count < P256Verifier.mostIdle { $0.append(self) } } }
 
     /// - Parameter point: 04, x, y. libcrypto looks at it once more: whether it lies on the curve.
-    func isValid(_ signature: RawSpan, _ digest: Digest, by point: [UInt8]) -> Bool {
-        guard let numbers = unsafe OpenSSLP256.makeSignature(signature) else { return false }
+    /// - Returns: Nil when libcrypto fails.
+    func isValid(_ signature: RawSpan, _ digest: Digest, by point: [UInt8]) -> Bool? {
+        guard let numbers = unsafe OpenSSLP256.makeSignature(signature) else { return nil }
         defer { unsafe ECDSA_SIG_free(numbers) }
-        guard unsafe EC_KEY_oct2key(key, point, point.count, nil) == 1 else { return false }
-        return digest.withBytes { digest in
-            unsafe digest.withPointer { unsafe ECDSA_do_verify($0, Int32(OpenSSLP256.size), numbers, key) == 1 }
+        guard unsafe EC_KEY_oct2key(key, point, point.count, nil) == 1 else { return nil }
+        let status = digest.withBytes { digest in
+            unsafe digest.withPointer { unsafe ECDSA_do_verify($0, Int32(OpenSSLP256.size), numbers, key) }
         }
+        return status < 0 ? nil : status == 1
     }
 }
 
