@@ -77,6 +77,9 @@ package final class ReverseProxy {
 
     deinit { started.end() }
 
+    /// What it has said about its servers.
+    package var log: String { (try? String(contentsOfFile: "\(folder)/output", encoding: .utf8)) ?? "" }
+
     package func end(_ signal: Int32) { process.end(signal) }
 
     /// The document's own text, at another address and without TLS, which the tests' client does not speak.

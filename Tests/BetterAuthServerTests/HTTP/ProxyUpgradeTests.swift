@@ -35,7 +35,7 @@ import Testing
             }
             load.waitForMore(20)
         }
-        #expect(load.end() == [])
+        #expect(load.end() == [], "\(proxy.log)")
         server.process.end(SIGTERM)
         try load.expectAccounts(in: fixture.path, fixture.folder)
     }
@@ -70,6 +70,6 @@ import Testing
             }
             load.waitForMore(20)
         }
-        #expect(load.end() == [])
+        #expect(load.end() == [], "\(proxy.log)")
     }
 }

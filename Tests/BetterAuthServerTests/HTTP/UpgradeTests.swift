@@ -52,6 +52,24 @@ import Testing
         for _ in 0..<10 { #expect(try HTTPClient(second.address).get("/health").status == 200) }
     }
 
+    @Test func `who takes over a port has no connection before it can serve`() throws {
+        let fixture = try StoreFixture(.memory)
+        let server = try ServerProcess(freshServer(in: fixture.folder) + ["--share-port"], folder: fixture.folder)
+        // It is held while it waits for its database, which is this test.
+        let database = try HTTPListener("127.0.0.1:0")
+        let next = try Spawned([
+            ServerProcess.program, "serve", "--listen", server.address, "--share-port", "--database",
+            "postgres://nobody@\(database.address)/none", "--redis", "redis://\(database.address)", "--keys-file",
+            fixture.folder + "/keys",
+        ])
+        var asked = pollfd(fd: database.passable, events: Int16(POLLIN), revents: 0)
+        try #require(unsafe poll(&asked, 1, Patience.milliseconds) == 1)
+        next.signal(SIGSTOP)
+        for _ in 0..<20 { #expect(try HTTPClient(server.address).get("/health").status == 200) }
+        next.end(SIGKILL)
+        for _ in 0..<20 { #expect(try HTTPClient(server.address).get("/health").status == 200) }
+    }
+
     @Test func `without a passed socket nothing is served`() throws {
         let fixture = try StoreFixture(.memory)
         let words = ["serve", "--listen", "systemd", "--database", fixture.path]

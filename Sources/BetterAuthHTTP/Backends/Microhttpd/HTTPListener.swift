@@ -1,6 +1,6 @@
 internal import SystemCalls
 
-/// A socket that listens, and what it is bound to.
+/// A socket that clients connect to, and what it is bound to.
 package struct HTTPListener: ~Copyable {
     let descriptor: Int32
     /// The socket's number, to be passed to another process.
@@ -8,7 +8,9 @@ package struct HTTPListener: ~Copyable {
     /// With the port that the system chose, where it did.
     package let address: String
 
-    /// Binds and listens: what a server makes is made after that, since a port may be taken.
+    /// Binds: what a server makes is made after that, since a port may be taken. It listens, too, unless it shares the
+    /// port: clients wait for a server that starts, but where another one serves, the kernel would give this one half
+    /// of its connections, and reset them if this one does not start in the end.
     /// - Parameters:
     ///   - text: `HOST:PORT` or `[HOST]:PORT`, with an address or a name for the host; port 0 lets the system choose.
     ///   - sharesPort: Whether other processes of this user may listen there too.
@@ -34,7 +36,7 @@ package struct HTTPListener: ~Copyable {
             unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &yes, socklen_t(MemoryLayout<Int32>.size))
         }
         guard unsafe bind(descriptor, first.pointee.ai_addr, first.pointee.ai_addrlen) == 0,
-            listen(descriptor, 4096) == 0
+            sharesPort || listen(descriptor, HTTPListener.backlog) == 0
         else {
             let reason = errno
             close(descriptor)
@@ -44,12 +46,28 @@ package struct HTTPListener: ~Copyable {
         address = HTTPListener.name(descriptor, host: host)
     }
 
+    /// Connections that wait to be accepted.
+    private static let backlog: Int32 = 4096
+
+    /// Listens from now on, if it does not already.
+    /// - Throws: ``HTTPError/system(_:_:)`` when another program took the port that this one had asked for.
+    func begin() throws(HTTPError) {
+        guard try !HTTPListener.listens(descriptor) else { return }
+        guard listen(descriptor, HTTPListener.backlog) == 0 else { throw .system("listening on \(address)", errno) }
+    }
+
+    private static func listens(_ descriptor: Int32) throws(HTTPError) -> Bool {
+        var (isListening, length): (Int32, socklen_t) = (0, socklen_t(MemoryLayout<Int32>.size))
+        guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &length) == 0 else {
+            throw .system("the socket that was passed", errno)
+        }
+        return isListening != 0
+    }
+
     /// Takes over a socket that listens already, as a service manager passes it.
     /// - Throws: ``HTTPError/system(_:_:)`` when the descriptor is no such socket.
     package init(inherited descriptor: Int32) throws(HTTPError) {
-        var (isListening, length): (Int32, socklen_t) = (0, socklen_t(MemoryLayout<Int32>.size))
-        guard unsafe getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &length) == 0, isListening != 0
-        else { throw .system("the socket that was passed", errno == 0 ? EINVAL : errno) }
+        guard try HTTPListener.listens(descriptor) else { throw .system("the socket that was passed", EINVAL) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) | O_NONBLOCK)
         self.descriptor = descriptor

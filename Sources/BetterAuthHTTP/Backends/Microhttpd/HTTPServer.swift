@@ -27,7 +27,7 @@ internal import SystemCalls
         try self.init(HTTPListener(address), service, settings)
     }
 
-    /// Serves a socket that listens already.
+    /// Serves a socket, which listens from now on if it did not before.
     /// - Throws: ``HTTPError``.
     package init(
         _ listener: consuming HTTPListener, _ service: any HTTPService, _ settings: HTTPSettings = HTTPSettings()
@@ -41,6 +41,10 @@ internal import SystemCalls
         self.service = service
         let first = try HTTPGeneration(service, settings)
         generations = Mutex([first])
+        do { try listener.begin() } catch {
+            first.drop()
+            throw error
+        }
         var ends: [Int32] = [0, 0]
         guard unsafe pipe(&ends) == 0 else {
             let reason = errno
