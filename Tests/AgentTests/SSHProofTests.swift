@@ -18,7 +18,7 @@ import Testing
         } else {
             let secret = try unsafe SecretBytes(copying: seed.span.bytes)
             let key = try P256PrivateKey(scalar: secret)
-            (point, value) = (try key.publicKey.uncompressed(), try unsafe key.sign(signed.span.bytes))
+            (point, value) = (key.publicKey.uncompressed, try unsafe key.sign(signed.span.bytes))
         }
         // A reply to a request for a signature has it in the form in which hosts write it.
         let signature = Array(SSHAgentReply.signature(kind == .ed25519 ? .ed25519 : .p256, value).dropFirst(5))

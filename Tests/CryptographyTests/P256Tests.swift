@@ -84,10 +84,10 @@ private enum RFC6979 {
         for number in 1...300 {
             let key = try P256PrivateKey(
                 bytes: [UInt8](repeating: 0, count: 30) + [UInt8(number >> 8), UInt8(number & 255)])
-            let point = try key.publicKey.uncompressed()
+            let point = key.publicKey.uncompressed
             #expect(point.count == 65 && point[0] == 4)
             #expect([2 | point[64] & 1] + point[1...32] == key.publicKey.compressed)
-            #expect(try P256PublicKey(bytes: key.publicKey.compressed).uncompressed() == point)
+            #expect(try P256PublicKey(bytes: key.publicKey.compressed).uncompressed == point)
             short += [point[1], point[33]].count { $0 == 0 }
         }
         #expect(short > 0)
@@ -130,7 +130,7 @@ private enum RFC6979 {
             }
             found += 1
             let odd = try P256PublicKey(bytes: [3] + x)
-            let (first, second) = (try even.uncompressed(), try odd.uncompressed())
+            let (first, second) = (even.uncompressed, odd.uncompressed)
             #expect(first[64] & 1 == 0 && second[64] & 1 == 1)
             #expect(P256Domain.difference(P256Domain.prime, first[33...]) == Array(second[33...]))
             let shared = try key.sharedSecret(with: even).revealed()

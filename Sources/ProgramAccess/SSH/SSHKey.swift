@@ -78,7 +78,7 @@ package final class SSHKey: Sendable {
         numbers = []
         do throws(CryptographyError) {
             let point = try unsafe P256PublicKey(compressed: key.object.publicKey.span.bytes)
-            blob = SSHKeyKind.p256.blob(try point.uncompressed())
+            blob = SSHKeyKind.p256.blob(point.uncompressed)
         } catch { throw .noSSHKey }
         secret = try key.secret()
         inChip = key.object
@@ -144,7 +144,7 @@ package final class SSHKey: Sendable {
                 return try secret.withBytes { seed throws(CryptographyError) in
                     try Ed25519PrivateKey(seed: seed).publicKey()
                 }
-            case .p256: return try P256PrivateKey(scalar: secret).publicKey.uncompressed()
+            case .p256: return try P256PrivateKey(scalar: secret).publicKey.uncompressed
             case .p384: return try ECDSAPrivateKey(.p384, scalar: secret).publicPoint
             case .p521: return try ECDSAPrivateKey(.p521, scalar: secret).publicPoint
             case .rsa: throw .invalidSize

@@ -15,7 +15,7 @@ extension SSHBinding {
         case .p256:
             let short = [2 | proof.point[64] & 1] + proof.point[1...32]
             guard let key = try? unsafe P256PublicKey(compressed: short.span.bytes),
-                (try? key.uncompressed()) == proof.point
+                key.uncompressed == proof.point
             else { return false }
             return unsafe key.isValid(signature: proof.signature.span.bytes, for: session)
         }

@@ -97,7 +97,7 @@ extension Scene {
             case .ed25519: point = try unsafe Ed25519PrivateKey(seed: seed.span.bytes).publicKey()
             case .p384: point = try ECDSAPrivateKey(.p384, scalar: secret(seed)).publicPoint
             case .p521: point = try ECDSAPrivateKey(.p521, scalar: secret(seed)).publicPoint
-            default: point = try P256PrivateKey(scalar: secret(seed)).publicKey.uncompressed()
+            default: point = try P256PrivateKey(scalar: secret(seed)).publicKey.uncompressed
             }
             if let curve = kind.curve { part.string(curve) }
             part.string(point)
@@ -128,7 +128,7 @@ extension Scene {
         var item = try Item(.sshKey)
         try item.add(.secret, "TPM key", secret([1] + key.publicKey + authorisation + key.data))
         try agent.client().put(item, as: path("ssh \(Scene.letters(8))", "keys"), replacing: nil)
-        return try unsafe SSHKeyKind.p256.blob(P256PublicKey(compressed: key.publicKey.span.bytes).uncompressed())
+        return try unsafe SSHKeyKind.p256.blob(P256PublicKey(compressed: key.publicKey.span.bytes).uncompressed)
     }
 
     /// Signatures that are under way, and whose answers nobody awaits.

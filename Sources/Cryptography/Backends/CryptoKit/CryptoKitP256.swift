@@ -28,7 +28,7 @@ package final class CryptoKitP256PublicKey: Sendable {
     }
 
     /// The point as 04, x, y: 65 bytes.
-    package func uncompressed() throws(CryptographyError) -> [UInt8] { key.x963Representation.array() }
+    package var uncompressed: [UInt8] { key.x963Representation.array() }
 
     /// Verifies an ECDSA signature over the SHA-256 of `message`.
     /// - Parameter signature: r then s, 64 bytes; a high s is accepted.

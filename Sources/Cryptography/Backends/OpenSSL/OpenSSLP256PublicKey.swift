@@ -6,7 +6,7 @@ package final class OpenSSLP256PublicKey: Sendable {
     /// The point in 33 bytes: 02 or 03, then x.
     package let compressed: [UInt8]
     /// The point as 04, x, y: 65 bytes.
-    private let point: [UInt8]
+    package let uncompressed: [UInt8]
 
     /// Takes a compressed point (SEC 1, section 2.3.4).
     /// - Throws: ``CryptographyError/invalidPoint`` unless it is 33 bytes that start with 02 or 03, with x below the
@@ -19,7 +19,7 @@ package final class OpenSSLP256PublicKey: Sendable {
             let root = x.squareOfY.root
         else { throw .invalidPoint }
         let y = root.bytes
-        point = [4] + compressed[1...] + (y[31] & 1 == compressed[0] & 1 ? y : root.negative.bytes)
+        uncompressed = [4] + compressed[1...] + (y[31] & 1 == compressed[0] & 1 ? y : root.negative.bytes)
         self.compressed = compressed
     }
 
@@ -30,15 +30,12 @@ package final class OpenSSLP256PublicKey: Sendable {
         guard point[0] == 4, let x = P256Number(point[1...32]), let y = P256Number(point[33...]), y * y == x.squareOfY
         else { throw .invalidPoint }
         compressed = [2 | point[64] & 1] + point[1...32]
-        self.point = point
+        uncompressed = point
     }
-
-    /// The point as 04, x, y: 65 bytes.
-    package func uncompressed() throws(CryptographyError) -> [UInt8] { point }
 
     /// A key of libcrypto's, to agree with.
     func makeKey() throws(CryptographyError) -> OpenSSLP256.Key {
-        let point = point
+        let point = uncompressed
         return try unsafe OpenSSLP256.publicKey(point.span.bytes)
     }
 
@@ -49,7 +46,7 @@ package final class OpenSSLP256PublicKey: Sendable {
         guard signature.byteCount == 2 * OpenSSLP256.size, let digest = try? OpenSSLP256.digest(message),
             let verifier = P256Verifier.take()
         else { return reportInvalid() }
-        let isValid = verifier.isValid(signature, digest, by: point)
+        let isValid = verifier.isValid(signature, digest, by: uncompressed)
         if isValid != nil { verifier.giveBack() }
         return isValid == true ? true : reportInvalid()
     }

@@ -5,7 +5,7 @@ internal import SecretMemory
 extension TPMConnection {
     /// Loads the public half of a key that signs for a policy.
     func loadVerifier(_ key: P256PublicKey) throws -> TPMHandle {
-        let point = try key.uncompressed()
+        let point = key.uncompressed
         let area = Structure<TPM2B_PUBLIC>()
         unsafe area.pointer.pointee.publicArea.type = UInt16(TPM2_ALG_ECC)
         unsafe area.pointer.pointee.publicArea.nameAlg = UInt16(TPM2_ALG_SHA256)
