@@ -39,12 +39,15 @@ let appleLibraryNames = ["CPlatform", "CZlib", "CSQLite"]
 let wrappedLibraryNames = ["CLMDB"]
 let packagedLibraries: [String: Target.Dependency] = ["CArgon2": .product(name: "CArgon2", package: "argon2")]
 let systemLibraryNames = isApple ? appleLibraryNames : linuxLibraryNames
+/// Those that a program loads at the first call (Sources/LateLibraries).
+let lateLibraryNames: Set = ["CSodium", "COpenSSL", "CArgon2", "CLMDB", "CTSS2"]
 let libraryNames = isApple ? appleLibraryNames + wrappedLibraryNames : linuxLibraryNames
 
 func library(_ name: String, _ dependencies: [String] = [], c libraries: [String] = []) -> Target {
     let all = dependencies + libraries.filter(libraryNames.contains)
     let packaged = isApple ? libraries.compactMap { packagedLibraries[$0] } : []
-    return .target(name: name, dependencies: all.map { .byName(name: $0) } + packaged, swiftSettings: settings)
+    let late = !isApple && !lateLibraryNames.isDisjoint(with: libraries) ? ["LateLibraries"] : []
+    return .target(name: name, dependencies: (all + late).map { .byName(name: $0) } + packaged, swiftSettings: settings)
 }
 
 func tests(_ name: String, _ dependencies: [String]) -> Target {
@@ -275,6 +278,8 @@ let package = Package(
     targets: sectionTargets + [
         library("SystemCalls"),
         library("SecretMemory", ["SystemCalls"], c: ["CSodium", "CPlatform"]),
+        // What C libraries are called through on Linux.
+        .target(name: "LateLibraries"),
         // For programs: what they free is wiped.
         .target(name: "WipingHeap"),
         library("Cryptography", ["SecretMemory", "SystemCalls"], c: ["COpenSSL", "CArgon2"]),

@@ -1,6 +1,10 @@
 #pragma once
 // A key whose point can be replaced (OpenSSLP256PublicKey) is an EC_KEY, which version 3 would rather hide.
 #define OPENSSL_SUPPRESS_DEPRECATED
+#include "../LateLibraries/include/LateLibraries.h"
+#define LATE LATE_NAME
+#include "functions.h"
+#undef LATE
 #include <openssl/bn.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>

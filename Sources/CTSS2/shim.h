@@ -1,4 +1,11 @@
 #pragma once
+#include "../LateLibraries/include/LateLibraries.h"
+#define LATE LATE_NAME
+#include "esys.h"
+#include "mu.h"
+#include "rc.h"
+#include "tctildr.h"
+#undef LATE
 #include <tss2/tss2_esys.h>
 #include <tss2/tss2_mu.h>
 #include <tss2/tss2_rc.h>

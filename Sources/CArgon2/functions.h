@@ -1,0 +1,2 @@
+LATE(argon2d_ctx)
+LATE(argon2id_ctx)

@@ -1,0 +1,5 @@
+LATE(crypto_pwhash)
+LATE(sodium_free)
+LATE(sodium_init)
+LATE(sodium_malloc)
+LATE(sodium_mlock)

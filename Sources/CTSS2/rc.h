@@ -1,0 +1,1 @@
+LATE(Tss2_RC_Decode)

@@ -1,0 +1,2 @@
+LATE(Tss2_TctiLdr_Finalize)
+LATE(Tss2_TctiLdr_Initialize)

@@ -1,0 +1,140 @@
+// Libraries that are loaded when one of their functions is first called: a program that calls none of them does not pay
+// for their thousands of relocations. Sources/C*/functions.h list the functions, and the shims beside them have the
+// compiler call each as `late_NAME`, which is here. A function that is missing in its list is an error of the linker.
+//
+// `late_NAME` jumps to where its slot points: at first to what loads the library, then to the function itself. Slots are
+// read-only before and after that, as what the loader resolves at the start of a program is (full RELRO).
+#include "LateLibraries.h"
+
+#if defined(__linux__)
+#include <dlfcn.h>
+#include <pthread.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+#define PAGES "4096"
+// Called, or reached through its address.
+#define ENTRY "endbr64\n"
+#define JUMP(name) "jmpq *late_slot_" name "(%rip)\n"
+#define FIRST(name, library) "leaq late_slot_" name "(%rip), %r11\n jmp late_first_" library "\n"
+// Keeps the arguments, of which none is a floating-point number, and the stack aligned.
+#define LOAD(library) \
+    "pushq %rdi\n pushq %rsi\n pushq %rdx\n pushq %rcx\n pushq %r8\n pushq %r9\n pushq %r11\n" \
+    "leaq late_library_" library "(%rip), %rdi\n callq late_load\n" \
+    "popq %r11\n popq %r9\n popq %r8\n popq %rcx\n popq %rdx\n popq %rsi\n popq %rdi\n jmpq *(%r11)\n"
+#define TYPE "@function"
+#elif defined(__aarch64__)
+#define PAGES "65536"
+#define ENTRY "hint #34\n"
+#define JUMP(name) "adrp x16, late_slot_" name "\n ldr x16, [x16, :lo12:late_slot_" name "]\n br x16\n"
+#define FIRST(name, library) \
+    "hint #34\n adrp x17, late_slot_" name "\n add x17, x17, :lo12:late_slot_" name "\n b late_first_" library "\n"
+#define LOAD(library) \
+    "stp x29, x30, [sp, #-96]!\n stp x0, x1, [sp, #16]\n stp x2, x3, [sp, #32]\n stp x4, x5, [sp, #48]\n" \
+    "stp x6, x7, [sp, #64]\n stp x8, x17, [sp, #80]\n" \
+    "adrp x0, late_library_" library "\n add x0, x0, :lo12:late_library_" library "\n bl late_load\n" \
+    "ldp x8, x17, [sp, #80]\n ldp x6, x7, [sp, #64]\n ldp x4, x5, [sp, #48]\n ldp x2, x3, [sp, #32]\n" \
+    "ldp x0, x1, [sp, #16]\n ldp x29, x30, [sp], #96\n ldr x16, [x17]\n br x16\n"
+#define TYPE "%function"
+#else
+#error "no jumps for this processor"
+#endif
+
+#define SLOTS ".pushsection .data.rel.ro.late, \"aw\"\n"
+#define NAMES ".pushsection .rodata.late, \"a\"\n"
+#define CODE ".pushsection .text\n"
+
+struct library {
+    // What systems call its file: the first that is there is it.
+    const char *files;
+    // Its functions' names, and their slots in the same order.
+    const char *names;
+    void **slots;
+};
+
+// Whole pages, which nothing else lies in.
+__asm__(SLOTS ".balign " PAGES "\n late_slots:\n.popsection\n");
+extern char late_slots[] __attribute__((visibility("hidden")));
+extern char late_slots_end[] __attribute__((visibility("hidden")));
+
+#define FILE_NAMES "libcrypto.so.3\0"
+#define LIBRARY crypto
+#define FUNCTIONS "../COpenSSL/functions.h"
+#include "library.h"
+
+#define FILE_NAMES "libsodium.so.23\0libsodium.so.26\0"
+#define LIBRARY sodium
+#define FUNCTIONS "../CSodium/functions.h"
+#include "library.h"
+
+#define FILE_NAMES "libargon2.so.1\0"
+#define LIBRARY argon2
+#define FUNCTIONS "../CArgon2/functions.h"
+#include "library.h"
+
+#define FILE_NAMES "liblmdb.so.0\0liblmdb.so\0"
+#define LIBRARY lmdb
+#define FUNCTIONS "../CLMDB/functions.h"
+#include "library.h"
+
+#define FILE_NAMES "libtss2-esys.so.0\0"
+#define LIBRARY esys
+#define FUNCTIONS "../CTSS2/esys.h"
+#include "library.h"
+
+#define FILE_NAMES "libtss2-mu.so.0\0"
+#define LIBRARY mu
+#define FUNCTIONS "../CTSS2/mu.h"
+#include "library.h"
+
+#define FILE_NAMES "libtss2-rc.so.0\0"
+#define LIBRARY rc
+#define FUNCTIONS "../CTSS2/rc.h"
+#include "library.h"
+
+#define FILE_NAMES "libtss2-tctildr.so.0\0"
+#define LIBRARY tctildr
+#define FUNCTIONS "../CTSS2/tctildr.h"
+#include "library.h"
+
+__asm__(SLOTS ".balign " PAGES "\n late_slots_end:\n.popsection\n");
+
+static const char *next(const char *name) { return name + strlen(name) + 1; }
+
+// As the loader does for a program that lacks a library.
+static _Noreturn void fail(const struct library *library, const char *reason) {
+    const char *parts[] = {"error while loading ", library->files, ": ", reason ? reason : "unknown", "\n"};
+    for (size_t part = 0; part < sizeof parts / sizeof *parts; part++) {
+        if (write(STDERR_FILENO, parts[part], strlen(parts[part])) < 0) break;
+    }
+    _exit(127);
+}
+
+static void protect(int access, const struct library *library) {
+    if (mprotect(late_slots, (size_t)(late_slots_end - late_slots), access) != 0) fail(library, "mprotect");
+}
+
+// The first call of each function comes here, until its slot is final: perhaps of several threads at once.
+__attribute__((visibility("hidden"), used)) void late_load(const struct library *library) {
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    void *handle = NULL;
+    for (const char *file = library->files; *file && !handle; file = next(file)) {
+        handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    }
+    if (!handle) fail(library, dlerror());
+    pthread_mutex_lock(&lock);
+    protect(PROT_READ | PROT_WRITE, library);
+    void **slot = library->slots;
+    for (const char *name = library->names; *name; name = next(name)) {
+        void *function = dlsym(handle, name);
+        if (!function) fail(library, dlerror());
+        __atomic_store_n(slot++, function, __ATOMIC_RELEASE);
+    }
+    protect(PROT_READ, library);
+    pthread_mutex_unlock(&lock);
+}
+#endif
