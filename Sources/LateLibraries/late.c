@@ -125,7 +125,11 @@ __attribute__((visibility("hidden"), used)) void late_load(const struct library 
     for (const char *file = library->files; *file && !handle; file = next(file)) {
         handle = dlopen(file, RTLD_NOW | RTLD_LOCAL);
     }
-    if (!handle) fail(library, dlerror());
+    if (!handle) {
+        // What is said is what is wrong with the first one.
+        dlopen(library->files, RTLD_NOW | RTLD_LOCAL);
+        fail(library, dlerror());
+    }
     pthread_mutex_lock(&lock);
     protect(PROT_READ | PROT_WRITE, library);
     void **slot = library->slots;
@@ -136,5 +140,13 @@ __attribute__((visibility("hidden"), used)) void late_load(const struct library 
     }
     protect(PROT_READ, library);
     pthread_mutex_unlock(&lock);
+}
+
+void late_load_all(void) {
+    const struct library *all[] = {
+        &late_library_crypto, &late_library_sodium, &late_library_argon2, &late_library_lmdb,
+        &late_library_esys,   &late_library_mu,     &late_library_rc,     &late_library_tctildr,
+    };
+    for (size_t index = 0; index < sizeof all / sizeof *all; index++) late_load(all[index]);
 }
 #endif
