@@ -4,12 +4,14 @@
 #define JOIN_OF(first, second) first##second
 #define JOIN(first, second) JOIN_OF(first, second)
 
-__asm__(SLOTS "late_slots_" TEXT(LIBRARY) ":\n.popsection\n" NAMES "late_names_" TEXT(LIBRARY) ":\n.popsection\n"
-        CODE "late_first_" TEXT(LIBRARY) ":\n" LOAD(TEXT(LIBRARY)) ".popsection\n");
+__asm__(SLOTS "late_slots_" TEXT(LIBRARY) ": .quad 0\n.popsection\n"
+        NAMES "late_names_" TEXT(LIBRARY) ":\n.popsection\n"
+        CODE "late_first_" TEXT(LIBRARY) ":\n.cfi_startproc\n" LOAD(TEXT(LIBRARY)) ".cfi_endproc\n.popsection\n");
 #define LATE(name) \
     __asm__(SLOTS "late_slot_" #name ": .quad late_to_" #name "\n.popsection\n" NAMES ".asciz \"" #name "\"\n.popsection\n" \
             CODE ".globl late_" #name "\n.hidden late_" #name "\n.type late_" #name ", " TYPE "\n" \
-            "late_" #name ":\n" ENTRY JUMP(#name) "late_to_" #name ":\n" FIRST(#name, TEXT(LIBRARY)) ".popsection\n");
+            "late_" #name ":\n.cfi_startproc\n" ENTRY JUMP(#name) \
+            "late_to_" #name ":\n" ENTRY FIRST(#name, TEXT(LIBRARY)) ".cfi_endproc\n.popsection\n");
 #include FUNCTIONS
 #undef LATE
 __asm__(NAMES ".byte 0\n.popsection\n");

@@ -38,6 +38,52 @@ import Testing
         #expect(try sandbox.bytes("home/ledger") == before)
     }
 
+    @Test(arguments: [["agent"], ["credentials", "serve"], ["unlock"]])
+    func `what serves does not start without a library that it may need`(_ words: [String]) throws {
+        let sandbox = try AgentSandbox()
+        _ = try sandbox.sandbox.file("no library".utf8, "libtss2-rc.so.0")
+        let before = try sandbox.bytes("home/ledger")
+        let broken = try sandbox.run(
+            raw: words.map { Array($0.utf8) }, passcode: words == ["unlock"] ? Prepared.passcode : nil,
+            environment: ["LD_LIBRARY_PATH": sandbox.path])
+        #expect(
+            broken.code == 127 && broken.errors.contains("error while loading libtss2-rc.so.0: "), "\(broken.errors)")
+        #expect(try sandbox.agent() == nil)
+        #expect(try sandbox.bytes("home/ledger") == before)
+    }
+
+    @Test func `a library that lacks a function is an error that names it`() throws {
+        let sandbox = try AgentSandbox()
+        try sandbox.placeStranger("libtss2-rc.so.0")
+        let broken = try sandbox.run("agent", environment: ["LD_LIBRARY_PATH": sandbox.path])
+        #expect(broken.code == 127, "\(broken.errors)")
+        #expect(broken.errors.contains("error while loading libtss2-rc.so.0: "))
+        #expect(broken.errors.contains("Tss2_RC_Decode"))
+    }
+
+    @Test func `a library that was loaded is not looked for again`() throws {
+        let sandbox = try AgentSandbox()
+        // LMDB is found by another of its names, until a file with the first one can be loaded. It calls itself
+        // otherwise, or the loader itself would see that it is there.
+        _ = try sandbox.sandbox.file("no library".utf8, "liblmdb.so.0")
+        let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
+        let mapped = try #require(maps.split(separator: "\n").first { $0.contains("/liblmdb") })
+        var library = try Data(contentsOf: URL(fileURLWithPath: String(mapped.drop { $0 != "/" })))
+        let name = try #require(library.range(of: Data("liblmdb.so".utf8)))
+        library.replaceSubrange(name, with: Data("liblmdb.no".utf8))
+        _ = try sandbox.sandbox.file(library, "liblmdb.so.0.0.0")
+        let opened = try sandbox.run(
+            "unlock", passcode: Prepared.passcode, environment: ["LD_LIBRARY_PATH": sandbox.path])
+        #expect(opened.code == 0, "\(opened.errors)")
+        let agent = try #require(try sandbox.agent()?["process"] as? Int)
+        try sandbox.placeStranger("liblmdb.so.0")
+        #expect(try sandbox.run("lock").code == 0)
+        let again = try sandbox.run("unlock", passcode: Prepared.passcode)
+        #expect(again.code == 0, "\(again.errors)")
+        #expect(try sandbox.run("get", "greeting").text == Prepared.greeting)
+        #expect(try sandbox.agent()?["process"] as? Int == agent)
+    }
+
     @Test func `what needs no library works where none can be loaded`() throws {
         let sandbox = try Sandbox()
         for name in ["libcrypto.so.3", "libsodium.so.23", "libargon2.so.1", "liblmdb.so.0", "libtss2-esys.so.0"] {
@@ -48,5 +94,15 @@ import Testing
                 raw: words.map { Array($0.utf8) }, environment: ["LD_LIBRARY_PATH": sandbox.path])
             #expect(result.code == 0 && !result.errors.contains("error while loading"), "\(words): \(result.errors)")
         }
+    }
+}
+
+extension AgentSandbox {
+    /// Puts a library that has other functions where one of this name is looked for.
+    fileprivate func placeStranger(_ name: String) throws {
+        let loaded = try run("--version", environment: ["LD_TRACE_LOADED_OBJECTS": "1"]).text
+        let line = try #require(loaded.split(separator: "\n").first { $0.contains("libz.so.1 => ") }, "\(loaded)")
+        let library = String(line.split(separator: " ")[2])
+        _ = try sandbox.file(Data(contentsOf: URL(fileURLWithPath: library)), name)
     }
 }

@@ -1,4 +1,5 @@
 internal import AgentMessages
+internal import LateLibraries
 internal import SecretMemory
 internal import VaultCore
 package import VaultStorage
@@ -75,6 +76,8 @@ package enum AgentLaunch {
     /// - Parameter reporting: Whether it was started by ``connect(home:runtime:program:arguments:)``.
     /// - Throws: As ``Agent/init(_:clock:)``; told to the starter too.
     package static func run(_ settings: AgentSettings, reporting: Bool) throws(VaultError) {
+        // What is missing of the machine's libraries ends it now, not a client's work.
+        late_load_all()
         if reporting { closeStrangers() }
         // The folder it was started in may be one to unmount.
         unsafe chdir("/")
@@ -105,6 +108,8 @@ package enum AgentLaunch {
     private static func start(
         _ program: String, _ arguments: [String], _ runtime: String?
     ) throws(VaultError) -> Int32 {
+        // The agent's own error would be seen by nobody.
+        late_load_all()
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { throw .system("making a pipe") }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }

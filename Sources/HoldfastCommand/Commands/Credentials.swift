@@ -1,6 +1,7 @@
 internal import CommandLineArguments
 internal import Holdfast
 internal import HoldfastAgent
+internal import LateLibraries
 internal import ProgramProtocols
 
 extension Command {
@@ -25,6 +26,8 @@ extension Command {
 }
 
 private func serveCredentials(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    // A unit takes an answer that is cut short for its secret.
+    late_load_all()
     guard let listener = try vaultCall({ try PassedSockets.takeCredentials() }) else {
         throw .usage("systemd starts this; run systemctl enable --now holdfast-credentials.socket")
     }

@@ -152,6 +152,15 @@ func writeSecret(_ text: String, to path: String) throws {
         try runServerCommand(arguments, folder, environment)
     }
 
+    @Test func `a server does not start without a library that it may need`() throws {
+        let fixture = try ScratchFolder("libraries")
+        try "no library".write(toFile: fixture["libtss2-rc.so.0"], atomically: true, encoding: .utf8)
+        let words = freshServer(in: fixture.path)
+        let broken = try run(words, fixture.path, ["LD_LIBRARY_PATH": fixture.path])
+        #expect(broken.status == 127 && broken.output.contains("error while loading libtss2-rc.so.0: "))
+        #expect(!FileManager.default.fileExists(atPath: words[words.count - 1]))
+    }
+
     @Test func aServerStopsAndGoesOn() throws {
         let fixture = try StoreFixture(.memory)
         let arguments = ["serve", "--listen", "127.0.0.1:0", "--database", fixture.path]

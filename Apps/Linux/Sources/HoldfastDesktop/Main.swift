@@ -1,6 +1,7 @@
 import CAdw
 import GtkKit
 import Holdfast
+import LateLibraries
 import QRReading
 
 /// The desktop app of Holdfast.
@@ -10,6 +11,8 @@ enum Main {
     static func main() {
         ProcessHardening.apply()
         if let code = QRReading.serve() { _exit(code) }
+        // What is missing of the machine's libraries ends the app now, not at the first unlock.
+        late_load_all()
         guard let place = Place() else { exit(64) }
         Translation.load(from: place.translations)
         guard !place.isAsking else { exit(ask(place)) }
