@@ -62,12 +62,14 @@ stdenv.mkDerivation rec {
     runHook postBuild
   '';
 
-  # Curl, PAM, libsystemd, libqrencode and what reads images are looked for by name when they are first needed.
+  # What is in no list of the program's libraries is looked for by name when it is first needed.
   installPhase = ''
     runHook preInstall
     make install PREFIX=$out
     for program in $out/bin/holdfast $out/bin/holdfast-server; do
-      patchelf --add-rpath ${lib.makeLibraryPath [ curl libjpeg libpng linux-pam systemd qrencode tpm2-tss zbar ]} $program
+      patchelf --add-rpath ${lib.makeLibraryPath [
+        curl libargon2 libjpeg libpng libsodium linux-pam lmdb openssl qrencode systemd tpm2-tss zbar
+      ]} $program
     done
     runHook postInstall
   '';
