@@ -66,6 +66,7 @@ import Testing
         // LMDB is found by another of its names, until a file with the first one can be loaded. It calls itself
         // otherwise, or the loader itself would see that it is there.
         _ = try sandbox.sandbox.file("no library".utf8, "liblmdb.so.0")
+        _ = unsafe try #require(dlopen("liblmdb.so.0", RTLD_NOW))
         let maps = try String(contentsOfFile: "/proc/self/maps", encoding: .utf8)
         let mapped = try #require(maps.split(separator: "\n").first { $0.contains("/liblmdb") })
         var library = try Data(contentsOf: URL(fileURLWithPath: String(mapped.drop { $0 != "/" })))
