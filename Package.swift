@@ -318,7 +318,7 @@ let package = Package(
                 "KeyStores",
                 "Cryptography",
                 "SecretMemory", "SystemCalls",
-            ] + (isApple ? [] : ["LateLibraries"])),
+            ]),
         library(
             "Items",
             ["VaultCore", "VaultStorage", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"]),

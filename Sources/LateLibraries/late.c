@@ -9,6 +9,7 @@
 
 #if defined(__linux__)
 #include <dlfcn.h>
+#include <lmdb.h>
 #include <openssl/opensslv.h>
 #include <pthread.h>
 #include <sodium/version.h>
@@ -94,8 +95,9 @@ extern char late_slots_end[] __attribute__((visibility("hidden")));
 #define FUNCTIONS "../CArgon2/functions.h"
 #include "library.h"
 
-// Debian's, Fedora's, Arch's.
-#define FILE_NAMES "liblmdb.so.0\0liblmdb.so.0.0.0\0liblmdb.so\0"
+// Debian's, Fedora's, openSUSE's, Arch's.
+#define LMDB_VERSION TEXT(MDB_VERSION_MAJOR) "." TEXT(MDB_VERSION_MINOR) "." TEXT(MDB_VERSION_PATCH)
+#define FILE_NAMES "liblmdb.so.0\0liblmdb.so.0.0.0\0liblmdb-" LMDB_VERSION ".so\0liblmdb.so\0"
 #define LIBRARY lmdb
 #define FUNCTIONS "../CLMDB/functions.h"
 #include "library.h"

@@ -85,6 +85,47 @@ import Testing
         #expect(try sandbox.agent()?["process"] as? Int == agent)
     }
 
+    @Test func `without a library nothing of a vault is changed, and no file is left`() throws {
+        let sandbox = try Sandbox(prepared: true)
+        _ = try sandbox.file("no library".utf8, "libtss2-rc.so.0")
+        let without = ["LD_LIBRARY_PATH": sandbox.path]
+        let before = try (sandbox.bytes("home/header"), sandbox.bytes("home/ledger"))
+        let recovered = try sandbox.run(
+            "recover", "--phrase-fd=3", "--passcode-fd=4",
+            descriptors: [3: sandbox.lines(Prepared.shared().phrase), 4: sandbox.lines("another one")],
+            environment: without)
+        #expect(recovered.code == 127, "\(recovered.errors)")
+        let copy = sandbox.path + "/copy"
+        let wiped = try sandbox.run(
+            "wipe", "--yes", "--receipt", copy, passcode: Prepared.passcode, environment: without)
+        #expect(wiped.code == 127, "\(wiped.errors)")
+        #expect(!FileManager.default.fileExists(atPath: copy))
+        #expect(try before == (sandbox.bytes("home/header"), sandbox.bytes("home/ledger")))
+    }
+
+    @Test(arguments: [["list"], ["unlock"]])
+    func `without a library the terminal shows what is typed`(_ words: [String]) throws {
+        let stage = try AgentSandbox()
+        _ = try stage.sandbox.file("no library".utf8, "libtss2-rc.so.0")
+        let terminal = try PseudoTerminal()
+        let child = try stage.sandbox.start(
+            words, on: terminal,
+            environment: ["XDG_RUNTIME_DIR": stage.runtime, "LD_LIBRARY_PATH": stage.sandbox.path])
+        try terminal.wait(for: "error while loading libtss2-rc.so.0")
+        #expect(child.wait() == 127)
+        #expect(terminal.echoes)
+    }
+
+    @Test func `a value comes from the agent without a library`() throws {
+        let sandbox = try AgentSandbox()
+        #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)
+        for name in ["libcrypto.so.3", "libsodium.so.23", "libargon2.so.1", "liblmdb.so.0", "libtss2-esys.so.0"] {
+            _ = try sandbox.sandbox.file("no library".utf8, name)
+        }
+        let value = try sandbox.run("get", "greeting", environment: ["LD_LIBRARY_PATH": sandbox.sandbox.path])
+        #expect(value.text == Prepared.greeting, "\(value.errors)")
+    }
+
     @Test func `what needs no library works where none can be loaded`() throws {
         let sandbox = try Sandbox()
         for name in ["libcrypto.so.3", "libsodium.so.23", "libargon2.so.1", "liblmdb.so.0", "libtss2-esys.so.0"] {

@@ -62,7 +62,9 @@ stdenv.mkDerivation rec {
     runHook postBuild
   '';
 
-  # What is in no list of the program's libraries is looked for by name when it is first needed.
+  # What is in no list of the program's libraries is looked for by name when it is first needed. Nix would take the
+  # folders of those away again.
+  dontPatchELF = true;
   installPhase = ''
     runHook preInstall
     make install PREFIX=$out

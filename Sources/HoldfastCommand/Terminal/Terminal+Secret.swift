@@ -1,5 +1,6 @@
 internal import Holdfast
 internal import HoldfastAgent
+internal import LateLibraries
 internal import Synchronization
 internal import SystemCalls
 
@@ -148,6 +149,8 @@ struct Echo {
         guard unsafe tcgetattr(descriptor, &settings) == 0 else {
             throw .failure(.input, "the terminal's settings: \(SystemError.last)")
         }
+        // As in ``Silence``: what is typed goes to libsodium's memory.
+        late_load_all()
         self.descriptor = descriptor
         original = settings
         self.isShown = isShown

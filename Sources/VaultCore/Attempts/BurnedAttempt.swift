@@ -2,10 +2,6 @@ internal import VaultFormat
 internal import VaultHeader
 internal import VaultStorage
 
-#if canImport(LateLibraries)
-internal import LateLibraries
-#endif
-
 /// One attempt, already paid for. Only the ledger issues it, and an unlock with a passcode consumes it; dropping it
 /// unused leaves it spent. It holds the header's lock, so no other process checks a passcode meanwhile.
 package struct BurnedAttempt: ~Copyable, Sendable {
@@ -23,10 +19,6 @@ package struct BurnedAttempt: ~Copyable, Sendable {
     ) throws(VaultError) {
         let before = ledger.budget
         let now = clock.now()
-        #if canImport(LateLibraries)
-        // What is missing of the machine's libraries costs no attempt: they are there before one is spent.
-        late_load_all()
-        #endif
         do throws(VaultError) {
             try ledger.update { $0.burn(at: now) }
         } catch {

@@ -4,6 +4,10 @@ internal import SystemCalls
 package import Synchronization
 #endif
 
+#if canImport(LateLibraries)
+internal import LateLibraries
+#endif
+
 /// The folder of one vault, held open: everything in it is reached through this descriptor and never through a link.
 package final class HomeDirectory: Sendable {
     /// The path as the caller gave it; used in messages.
@@ -39,6 +43,10 @@ package final class HomeDirectory: Sendable {
             if number == ENOTDIR { throw VaultError(.noVault, "there is no vault at \(path), which is no folder") }
             throw .system(number, "opening \(path)")
         }
+        #if canImport(LateLibraries)
+        // Whatever is done in a home begins here: a library that is missing ends it before anything is written.
+        late_load_all()
+        #endif
     }
 
     deinit { close(descriptor) }
