@@ -1,5 +1,7 @@
 import SecretMemory
 import SeededNumbers
+import Synchronization
+import SystemCalls
 import TestSupport
 import Testing
 
@@ -63,5 +65,54 @@ import Testing
         #expect(file?.isFile == true)
         #expect(file?.size == UInt64(Vault.largestInlineValue) + 1)
         #expect(try vault.records(in: "1").map(\.size).sorted() == (0..<100).map { 3 * UInt64($0) + 1 })
+    }
+
+    /// Lists while another thread locks the vault: it does so when the list was let in and has read nothing yet.
+    private func listUnderLock(_ vault: Vault) throws -> VaultError.Code? {
+        // No reader stands ready: who is let in makes one.
+        for _ in 0..<4 {
+            _ = try vault.gate.enterWithReader()
+            vault.gate.leave()
+        }
+        let exclusion = try #require(vault.gate.current).database.environment.exclusion
+        func readers() -> Int { exclusion.monitor.withLock { $0.slots.count } }
+        let before = readers()
+        // As while the map grows: nobody begins to read.
+        exclusion.isClosed.store(true, ordering: .sequentiallyConsistent)
+        let code = Mutex<VaultError.Code?>(nil)
+        let lister = GateTests.thread {
+            do throws(VaultError) { _ = try vault.records() } catch {
+                let found = error.code
+                code.withLock { $0 = found }
+            }
+        }
+        #expect(Patience.wait { readers() > before })
+        let locker = GateTests.thread { vault.lock() }
+        while vault.isUnlocked { sched_yield() }
+        exclusion.isClosed.store(false, ordering: .sequentiallyConsistent)
+        lister.wait(for: 1)
+        locker.wait(for: 1)
+        return code.withLock { $0 }
+    }
+
+    @Test(arguments: [(8, 16 << 10), (130, 10)])
+    func `a lock waits for 64 KiB of a list, or 64 records`(count: Int, size: Int) throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        let names = (0..<count).map { "entry \($0)" }
+        for name in names { try vault.put([UInt8](repeating: 1, count: size), name) }
+        // A list that came to its last record would say that this is damaged.
+        let keys = try names.map { try vault.rawRecord($0).key }
+        let last = try #require(names.indices.max { keys[$0].lexicographicallyPrecedes(keys[$1]) })
+        try vault.damage(names[last])
+        #expect(errorCode { _ = try vault.records() } == .damaged)
+        #expect(try listUnderLock(vault) == .locked)
+    }
+
+    @Test func `a short list is not given out after a lock`() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        try vault.put([1], "name")
+        #expect(try listUnderLock(vault) == .locked)
     }
 }

@@ -11,51 +11,15 @@ import VaultLog
 
 /// What somebody who can write the database, but has no key, can do.
 @Suite struct TamperTests {
-    /// The raw value behind a record's name.
-    private func value(_ vault: Vault, _ name: String, _ collection: String = Vault.defaultCollection) throws
-        -> (key: [UInt8], value: [UInt8])
-    {
-        let open = try #require(vault.gate.current)
-        let key = try open.keys.current.lookupKey(collection: collection, name: name).bytes
-        return (key, try raw(vault, key))
-    }
-
-    private func raw(_ vault: Vault, _ key: [UInt8]) throws -> [UInt8] {
-        let open = try #require(vault.gate.current)
-        let reader = try ReadTransaction(open.database)
-        try reader.renew()
-        defer { reader.park() }
-        return try key.withRawSpan { key in
-            try reader.withValue(key, failure: { $0 }) { value throws(VaultError) in value?.array ?? [] }
-        }
-    }
-
-    private func overwrite(
-        _ vault: Vault, _ key: [UInt8], _ value: [UInt8]?, in tree: DatabaseTrees.Name = .records
-    ) throws {
-        let open = try #require(vault.gate.current)
-        let transaction = try WriteTransaction(open.database)
-        try key.withRawSpan { key in
-            guard let value else {
-                try transaction.delete(key, in: tree)
-                return
-            }
-            _ = try transaction.put(key, in: tree, size: value.count, replacing: true) { bytes in
-                for (index, byte) in value.enumerated() { bytes.store(byte, at: index) }
-            }
-        }
-        try transaction.commit()
-    }
-
     @Test func aRecordMovedToAnotherNameOrCollectionIsRefused() throws {
         let home = try TestHome()
         let vault = try home.unlocked()
         try vault.put([1], "name", "a")
         try vault.put([2], "name", "b")
-        let first = try value(vault, "name", "a")
-        let second = try value(vault, "name", "b")
-        try overwrite(vault, first.key, second.value)
-        try overwrite(vault, second.key, first.value)
+        let first = try vault.rawRecord("name", "a")
+        let second = try vault.rawRecord("name", "b")
+        try vault.overwrite(first.key, second.value)
+        try vault.overwrite(second.key, first.value)
         #expect(errorCode { _ = try vault.get("name", "a") } == .damaged)
         #expect(errorCode { _ = try vault.get("name", "b") } == .damaged)
         #expect(try vault.verify().damagedRecords == 2)
@@ -66,9 +30,9 @@ import VaultLog
         let home = try TestHome()
         let vault = try home.unlocked()
         for name in ["good", "bad", "old"] { try vault.put([1], name) }
-        let older = try value(vault, "old")
+        let older = try vault.rawRecord("old")
         try vault.put([2], "old", replacing: true)
-        var bad = try value(vault, "bad")
+        var bad = try vault.rawRecord("bad")
         bad.value[bad.value.count - 1] ^= 1
         // As a database that continues being written: its root record is of the last transaction.
         let open = try #require(vault.gate.current)
@@ -107,10 +71,10 @@ import VaultLog
         let home = try TestHome()
         let vault = try home.unlocked()
         try vault.put([1], "name")
-        let old = try value(vault, "name")
+        let old = try vault.rawRecord("name")
         try vault.put([2], "name", replacing: true)
         #expect(try vault.verify().isIntact)
-        try overwrite(vault, old.key, old.value)
+        try vault.overwrite(old.key, old.value)
         #expect(try vault.get("name") == [1], "genuine, only old: a read cannot tell")
         let report = try vault.verify()
         #expect(report.isRolledBack)
@@ -122,7 +86,7 @@ import VaultLog
         let vault = try home.unlocked()
         try vault.put([1], "one")
         try vault.put([2], "two")
-        try overwrite(vault, value(vault, "one").key, nil)
+        try vault.overwrite(vault.rawRecord("one").key, nil)
         let report = try vault.verify()
         #expect(report.isRolledBack)
         #expect(report.expectedRecords == 2)
@@ -133,7 +97,7 @@ import VaultLog
         let home = try TestHome()
         let vault = try home.unlocked()
         try vault.put([1], "one")
-        try overwrite(vault, RootRecord.databaseKey, nil, in: .main)
+        try vault.overwrite(RootRecord.databaseKey, nil, in: .main)
         #expect(errorCode { try vault.put([2], "two") } == .damaged)
         vault.lock()
         #expect(errorCode { try vault.unlock("right") } == .damaged)
@@ -145,13 +109,13 @@ import VaultLog
         let home = try TestHome()
         let vault = try home.unlocked()
         try vault.put([1], "name")
-        let record = try value(vault, "name")
-        try overwrite(vault, record.key, record.value, in: .main)
-        try overwrite(vault, RootRecord.databaseKey, record.value)
-        try overwrite(vault, [7], [1, 2, 3], in: .main)
+        let record = try vault.rawRecord("name")
+        try vault.overwrite(record.key, record.value, in: .main)
+        try vault.overwrite(RootRecord.databaseKey, record.value)
+        try vault.overwrite([7], [1, 2, 3], in: .main)
         #expect(try vault.get("name") == [1])
         #expect(try vault.verify().damagedRecords == 3)
-        try overwrite(vault, record.key, nil)
+        try vault.overwrite(record.key, nil)
         #expect(errorCode { _ = try vault.get("name") } == .recordNotFound)
     }
 
@@ -181,19 +145,19 @@ import VaultLog
         let home = try TestHome()
         let vault = try home.unlocked()
         try vault.put(pattern(40), "name")
-        let good = try value(vault, "name")
+        let good = try vault.rawRecord("name")
         for index in good.value.indices {
             var bad = good.value
             bad[index] ^= 0x80
-            try overwrite(vault, good.key, bad)
+            try vault.overwrite(good.key, bad)
             let code = errorCode("byte \(index)") { _ = try vault.get("name") }
             #expect(code == .damaged || index < 4 && code == .keysChanged)
         }
         for count in [0, 1, 31, 32, good.value.count - 1] {
-            try overwrite(vault, good.key, Array(good.value[..<count]))
+            try vault.overwrite(good.key, Array(good.value[..<count]))
             #expect(errorCode("\(count) bytes") { _ = try vault.get("name") } == .damaged)
         }
-        try overwrite(vault, good.key, good.value)
+        try vault.overwrite(good.key, good.value)
         #expect(try vault.get("name") == pattern(40))
     }
 
