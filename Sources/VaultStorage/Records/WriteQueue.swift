@@ -41,9 +41,21 @@ package final class WriteQueue: Sendable {
 
     private let monitor = Monitor(State())
     private let writer: WriterState
+    private let nap: @Sendable () -> Void
 
-    package init(_ keys: RecordKeys, _ database: DatabaseLease, in home: HomeDirectory) throws(VaultError) {
+    package convenience init(
+        _ keys: RecordKeys, _ database: DatabaseLease, in home: HomeDirectory
+    ) throws(VaultError) {
+        try self.init(keys, database, in: home) { usleep(20) }
+    }
+
+    /// - Parameter nap: How a leader waits for others.
+    init(
+        _ keys: RecordKeys, _ database: DatabaseLease, in home: HomeDirectory,
+        napping nap: @escaping @Sendable () -> Void
+    ) throws(VaultError) {
         writer = try WriterState(keys, database, in: home)
+        self.nap = nap
     }
 
     /// Runs `body` alone in a transaction on this thread: a caller's closure may belong to an actor or a thread.
@@ -134,7 +146,7 @@ package final class WriteQueue: Sendable {
                 return queue.waiting.count >= queue.lastCount || queue.waiting.count == seen
             }
             if isComplete { break }
-            usleep(20)
+            nap()
         }
         return monitor.withLock { $0.takeAll() }
     }
