@@ -432,7 +432,7 @@ let package = Package(
                 "VaultWipe",
                 "VaultCore", "VaultHeader", "VaultLog", "VaultStorage", "DeviceOwner", "KeyStores", "VaultFormat",
                 "Cryptography",
-                "SecretMemory", "SystemCalls",
+                "SecretMemory", "SystemCalls", "MemorySearch",
             ]),
         tests(
             "ItemsTests",

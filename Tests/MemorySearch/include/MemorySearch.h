@@ -39,3 +39,16 @@ void memory_search_refuse_descriptors(int refused);
 
 // Lets the parent of this process trace it, against what it was told when it started.
 void memory_search_allow(void);
+
+typedef struct memory_stack_extent {
+    // Bytes from the caller down to the lowest that was changed.
+    size_t reached;
+    // How many of those are zero, from the lowest up.
+    size_t cleared;
+} memory_stack_extent;
+
+// Marks 64 KiB of this thread's stack below the caller.
+void memory_stack_mark(void);
+
+// What was changed of it since, by what the same function called. All but the first 512 bytes, where this has its frame.
+memory_stack_extent memory_stack_look(void);
