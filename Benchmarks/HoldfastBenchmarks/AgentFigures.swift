@@ -52,7 +52,7 @@ struct AgentFigures: Suite {
             found.append(
                 Figure(
                     name: "command-get-agent", value: rounds.ratio(0, to: 1), unit: "x",
-                    absolute: .init(rounds.median(0) / 1e6, "ms"), bound: .atMost(2.8),
+                    absolute: .init(rounds.median(0) / 1e6, "ms"), bound: .atMost(2.2),
                     detail:
                         "holdfast get through the agent, from spawn to exit; a static client of a socket that echoes "
                         + "takes \(number(rounds.median(1) / 1e6)) ms"))

@@ -19,7 +19,7 @@ struct Command: Suite {
         found.append(
             Figure(
                 name: "command-start-up", value: rounds.ratio(0, to: 1), unit: "x",
-                absolute: .init(rounds.median(0) / 1e6, "ms"), bound: .atMost(2),
+                absolute: .init(rounds.median(0) / 1e6, "ms"), bound: .atMost(1.8),
                 detail: "holdfast --version, from spawn to exit; a static hello takes "
                     + "\(number(rounds.median(1) / 1e6)) ms"))
         return found

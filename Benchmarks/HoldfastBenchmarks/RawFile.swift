@@ -9,6 +9,12 @@ final class RawFile {
         guard descriptor >= 0 else { throw BenchmarkError("no file at \(path)") }
     }
 
+    /// A folder, to be flushed.
+    init(folder path: String) throws {
+        descriptor = unsafe open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw BenchmarkError("no folder at \(path)") }
+    }
+
     deinit { close(descriptor) }
 
     /// Writes without a flush.

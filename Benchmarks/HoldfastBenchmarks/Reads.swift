@@ -52,11 +52,11 @@ struct Reads: Suite {
         return [
             Figure(
                 name: "get-with-value", value: rounds.ratio(1, to: 0), unit: "x",
-                absolute: .init(rounds.median(1), "ns"), bound: .atMost(1.25),
+                absolute: .init(rounds.median(1), "ns"), bound: .atMost(1.18),
                 detail: "raw \(number(rounds.median(0))) ns"),
             Figure(
                 name: "get-secret-bytes", value: rounds.ratio(2, to: 0), unit: "x",
-                absolute: .init(rounds.median(2), "ns"), bound: .atMost(1.3),
+                absolute: .init(rounds.median(2), "ns"), bound: .atMost(1.2),
                 detail: "raw \(number(rounds.median(0))) ns"),
         ]
     }
