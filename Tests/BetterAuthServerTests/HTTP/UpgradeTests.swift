@@ -52,6 +52,15 @@ import Testing
         for _ in 0..<10 { #expect(try HTTPClient(second.address).get("/health").status == 200) }
     }
 
+    @Test func `a port that is bound and not served yet is nobody else's`() throws {
+        let waiting = try HTTPListener("127.0.0.1:0", sharesPort: true)
+        #expect(throws: HTTPError.self) { _ = try HTTPListener(waiting.address) }
+        let other = try HTTPListener(waiting.address, sharesPort: true)
+        try waiting.begin()
+        try other.begin()
+        #expect(throws: HTTPError.self) { _ = try HTTPListener(waiting.address) }
+    }
+
     @Test func `who takes over a port has no connection before it can serve`() throws {
         let fixture = try StoreFixture(.memory)
         let server = try ServerProcess(freshServer(in: fixture.folder) + ["--share-port"], folder: fixture.folder)

@@ -30,11 +30,8 @@ package struct HTTPListener: ~Copyable {
             first.pointee.ai_family, first.pointee.ai_socktype | Int32(SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue),
             0)
         guard descriptor >= 0 else { throw .system("socket", errno) }
-        var yes: Int32 = 1
-        unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
-        if sharesPort {
-            unsafe setsockopt(descriptor, SOL_SOCKET, SO_REUSEPORT, &yes, socklen_t(MemoryLayout<Int32>.size))
-        }
+        HTTPListener.set(SO_REUSEADDR, true, of: descriptor)
+        if sharesPort { HTTPListener.set(SO_REUSEPORT, true, of: descriptor) }
         guard unsafe bind(descriptor, first.pointee.ai_addr, first.pointee.ai_addrlen) == 0,
             sharesPort || listen(descriptor, HTTPListener.backlog) == 0
         else {
@@ -42,6 +39,8 @@ package struct HTTPListener: ~Copyable {
             close(descriptor)
             throw .system("listening on \(text)", reason)
         }
+        // Where nobody listens yet, another user could bind the port too, and listen first.
+        if sharesPort { HTTPListener.set(SO_REUSEADDR, false, of: descriptor) }
         self.descriptor = descriptor
         address = HTTPListener.name(descriptor, host: host)
     }
@@ -51,9 +50,17 @@ package struct HTTPListener: ~Copyable {
 
     /// Listens from now on, if it does not already.
     /// - Throws: ``HTTPError/system(_:_:)`` when another program took the port that this one had asked for.
-    func begin() throws(HTTPError) {
+    package func begin() throws(HTTPError) {
         guard try !HTTPListener.listens(descriptor) else { return }
         guard listen(descriptor, HTTPListener.backlog) == 0 else { throw .system("listening on \(address)", errno) }
+        // Its connections have this too; they rest for a minute when they have ended, and a later server binds beside
+        // them.
+        HTTPListener.set(SO_REUSEADDR, true, of: descriptor)
+    }
+
+    private static func set(_ option: Int32, _ isOn: Bool, of descriptor: Int32) {
+        var value: Int32 = isOn ? 1 : 0
+        unsafe setsockopt(descriptor, SOL_SOCKET, option, &value, socklen_t(MemoryLayout<Int32>.size))
     }
 
     private static func listens(_ descriptor: Int32) throws(HTTPError) -> Bool {
