@@ -196,7 +196,7 @@ let serverTargets: [Target] = [
         dependencies: [
             "CommandLineArguments",
             "BetterAuthHTTP", "BetterAuthPostgres", "BetterAuthServer", "BetterAuthVerification", "BetterAuthMessages",
-            "KeyStores", "Cryptography", "SecretMemory", "SystemCalls", "LateLibraries",
+            "KeyStores", "Cryptography", "SecretMemory", "SystemCalls",
         ].map { .byName(name: $0) },
         swiftSettings: settings),
     // Killed by the tests at random moments. Never installed.
@@ -376,7 +376,7 @@ let package = Package(
                 "AgentMessages", "ProgramProtocols", "ProgramAccess", "AppLockCore", "DeviceOwner", "KeyStores",
                 "VaultCore", "VaultHeader",
                 "VaultLog", "VaultStorage",
-                "VaultFormat", "Items", "Cryptography", "SecretMemory", "SystemCalls", "LateLibraries",
+                "VaultFormat", "Items", "Cryptography", "SecretMemory", "SystemCalls",
             ]),
         library("CommandLineArguments", ["SystemCalls"]),
         .target(
@@ -387,7 +387,7 @@ let package = Package(
                 "CommandLineArguments",
                 "HoldfastDoctor", "HoldfastAgent", "AgentMessages", "ProgramProtocols", "ProgramAccess", "BetterAuth",
                 "BetterAuthVerification", "BetterAuthTransport",
-                "BetterAuthMessages", "QRCodes", "QRReading", "WipingHeap", "Imports", "SystemCalls", "LateLibraries",
+                "BetterAuthMessages", "QRCodes", "QRReading", "WipingHeap", "Imports", "SystemCalls",
             ]).map { .byName(name: $0) },
             swiftSettings: settings),
         // The program `holdfast`: its first lines alone, so that the tour takes what it needs of the command.
@@ -492,9 +492,7 @@ if Context.environment["HOLDFAST_GTK"] != nil {
             path: "Apps/Linux/Sources/GtkKit", swiftSettings: desktopSettings),
         .executableTarget(
             name: "HoldfastDesktop",
-            dependencies: (["GtkKit", "CAdw", "HoldfastUI", "QRReading", "LateLibraries"] + exported).map {
-                .byName(name: $0)
-            },
+            dependencies: (["GtkKit", "CAdw", "HoldfastUI", "QRReading"] + exported).map { .byName(name: $0) },
             path: "Apps/Linux/Sources/HoldfastDesktop",
             resources: interfaces.map { .embedInCode("Resources/\($0).ui") } + [.embedInCode("Resources/style.css")],
             swiftSettings: desktopSettings),

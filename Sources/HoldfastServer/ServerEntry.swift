@@ -1,6 +1,6 @@
 internal import BetterAuthHTTP
 internal import CommandLineArguments
-internal import LateLibraries
+internal import SecretMemory
 internal import SystemCalls
 
 /// The whole program: from the command line to an exit code.
@@ -18,7 +18,7 @@ enum ServerEntry {
             case .help(let words): ServerOutput.say(try ServerTable.program.help(for: words))
             case .run(let command, let arguments):
                 // What is missing of the machine's libraries ends the program now, not at somebody's request.
-                late_load_server()
+                CLibraries.loadForServer()
                 if !command.serves { Signals.release() }
                 let whole = try Configuration.completed(arguments, of: command.syntax)
                 if !command.judges { try Judgement(whole).conclude() }

@@ -116,6 +116,18 @@ import Testing
         #expect(terminal.echoes)
     }
 
+    @Test func `without a library no text is left by an editor`() throws {
+        let stage = try AgentSandbox()
+        #expect(try stage.run("unlock", passcode: Prepared.passcode).code == 0)
+        _ = try stage.sandbox.file("no library".utf8, "libtss2-rc.so.0")
+        let edited = stage.sandbox.path + "/edited"
+        let result = try stage.run(
+            "edit", "greeting",
+            environment: ["LD_LIBRARY_PATH": stage.sandbox.path, "VISUAL": "", "EDITOR": "touch \(edited);"])
+        #expect(result.code == 127, "\(result.errors)")
+        #expect(!FileManager.default.fileExists(atPath: edited))
+    }
+
     @Test func `a value comes from the agent without a library`() throws {
         let sandbox = try AgentSandbox()
         #expect(try sandbox.run("unlock", passcode: Prepared.passcode).code == 0)

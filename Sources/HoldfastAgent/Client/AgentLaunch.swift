@@ -1,9 +1,8 @@
 internal import AgentMessages
-internal import LateLibraries
 internal import SecretMemory
+internal import SystemCalls
 internal import VaultCore
 package import VaultStorage
-internal import SystemCalls
 
 /// Starts an agent as a process of its own, and tells its starter how that went.
 ///
@@ -77,7 +76,7 @@ package enum AgentLaunch {
     /// - Throws: As ``Agent/init(_:clock:)``; told to the starter too.
     package static func run(_ settings: AgentSettings, reporting: Bool) throws(VaultError) {
         // What is missing of the machine's libraries ends it now, not a client's work.
-        late_load_all()
+        CLibraries.load()
         if reporting { closeStrangers() }
         // The folder it was started in may be one to unmount.
         unsafe chdir("/")
@@ -109,7 +108,7 @@ package enum AgentLaunch {
         _ program: String, _ arguments: [String], _ runtime: String?
     ) throws(VaultError) -> Int32 {
         // The agent's own error would be seen by nobody.
-        late_load_all()
+        CLibraries.load()
         var ends: [Int32] = [-1, -1]
         guard unsafe pipe(&ends) == 0 else { throw .system("making a pipe") }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }

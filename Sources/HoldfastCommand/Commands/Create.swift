@@ -1,8 +1,9 @@
 internal import CommandLineArguments
 internal import Holdfast
-internal import VaultWipe
 internal import HoldfastDoctor
+internal import SecretMemory
 internal import SystemCalls
+internal import VaultWipe
 
 extension Command {
     static let create = Command(
@@ -30,6 +31,8 @@ extension Command {
 }
 
 private func createVault(_ arguments: Arguments) throws(CommandError) -> ExitCode {
+    // Before a folder is made, and before somebody types.
+    CLibraries.load()
     let input = SecretInput(arguments, isForNewVault: true)
     guard arguments[Options.device] || !arguments[Options.fileShare] else {
         throw .usage("\(Options.fileShare.option.spelled) is only for \(Options.device.option.spelled)")

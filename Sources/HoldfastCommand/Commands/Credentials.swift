@@ -1,8 +1,8 @@
 internal import CommandLineArguments
 internal import Holdfast
 internal import HoldfastAgent
-internal import LateLibraries
 internal import ProgramProtocols
+internal import SecretMemory
 
 extension Command {
     static let credentialsServe = Command(
@@ -27,7 +27,7 @@ extension Command {
 
 private func serveCredentials(_ arguments: Arguments) throws(CommandError) -> ExitCode {
     // A unit takes an answer that is cut short for its secret.
-    late_load_all()
+    CLibraries.load()
     guard let listener = try vaultCall({ try PassedSockets.takeCredentials() }) else {
         throw .usage("systemd starts this; run systemctl enable --now holdfast-credentials.socket")
     }

@@ -15,6 +15,8 @@ final class EditFolder {
 
     /// - Parameter runtime: The user's runtime folder, where there is one.
     init(runtime: String?) throws(CommandError) {
+        // A library that is missing would end the process later, and leave the text there.
+        CLibraries.load()
         let candidates = [runtime, "/dev/shm"].compactMap(\.self).filter(Folder.isInMemory)
         isInMemory = !candidates.isEmpty
         let parent = candidates.first ?? EditFolder.variable("TMPDIR") ?? "/tmp"

@@ -1,4 +1,4 @@
-internal import LateLibraries
+internal import SecretMemory
 internal import SystemCalls
 
 /// A terminal that shows nothing of what is typed, and drops it, while a command works: what is typed behind a passcode
@@ -29,7 +29,7 @@ enum Silence {
     private static func begin() -> Bool {
         guard unsafe silence.pointee.descriptor < 0 else { return false }
         // A library that is missing ends the process, and nothing would bring the echo back.
-        late_load_all()
+        CLibraries.load()
         let descriptor = unsafe open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return false }
         var original = termios()

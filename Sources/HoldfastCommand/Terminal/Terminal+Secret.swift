@@ -1,6 +1,6 @@
 internal import Holdfast
 internal import HoldfastAgent
-internal import LateLibraries
+internal import SecretMemory
 internal import Synchronization
 internal import SystemCalls
 
@@ -150,7 +150,7 @@ struct Echo {
             throw .failure(.input, "the terminal's settings: \(SystemError.last)")
         }
         // As in ``Silence``: what is typed goes to libsodium's memory.
-        late_load_all()
+        CLibraries.load()
         self.descriptor = descriptor
         original = settings
         self.isShown = isShown

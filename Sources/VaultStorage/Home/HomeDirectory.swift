@@ -1,11 +1,8 @@
+internal import SecretMemory
 internal import SystemCalls
 
 #if DEBUG
 package import Synchronization
-#endif
-
-#if canImport(LateLibraries)
-internal import LateLibraries
 #endif
 
 /// The folder of one vault, held open: everything in it is reached through this descriptor and never through a link.
@@ -43,10 +40,8 @@ package final class HomeDirectory: Sendable {
             if number == ENOTDIR { throw VaultError(.noVault, "there is no vault at \(path), which is no folder") }
             throw .system(number, "opening \(path)")
         }
-        #if canImport(LateLibraries)
         // Whatever is done in a home begins here: a library that is missing ends it before anything is written.
-        late_load_all()
-        #endif
+        CLibraries.load()
     }
 
     deinit { close(descriptor) }

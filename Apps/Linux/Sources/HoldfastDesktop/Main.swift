@@ -1,8 +1,8 @@
 import CAdw
 import GtkKit
 import Holdfast
-import LateLibraries
 import QRReading
+import SecretMemory
 
 /// The desktop app of Holdfast.
 @main
@@ -12,7 +12,7 @@ enum Main {
         ProcessHardening.apply()
         if let code = QRReading.serve() { _exit(code) }
         // What is missing of the machine's libraries ends the app now, not at the first unlock.
-        late_load_all()
+        CLibraries.load()
         guard let place = Place() else { exit(64) }
         Translation.load(from: place.translations)
         guard !place.isAsking else { exit(ask(place)) }
