@@ -54,7 +54,7 @@ struct DeviceLevel: Suite {
             name, index, how in
             Figure(
                 name: name, value: rounds.ratio(index, to: 0), unit: "x",
-                absolute: .init(rounds.median(index) / 1e6, "ms"), bound: .atMost(4),
+                absolute: .init(rounds.median(index) / 1e6, "ms"), bound: .atMost(6),
                 detail: "\(how); files of the same sizes, each flushed and its name, take \(raw) ms")
         }
     }

@@ -48,11 +48,11 @@ struct SecurityLogs: Suite {
         return [
             Figure(
                 name: "log-append", value: rounds.ratio(1, to: 0), unit: "x", absolute: .init(whole, "ms"),
-                bound: .atMost(3),
+                bound: .atMost(4),
                 detail: "two flushes alone take \(number(flushes)) ms"),
             Figure(
                 name: "log-append-locked", value: whileLocked.ratio(1, to: 0), unit: "x", absolute: .init(locked, "ms"),
-                bound: .atMost(3), detail: "the same while the vault is locked"),
+                bound: .atMost(4), detail: "the same while the vault is locked"),
             Figure(
                 name: "log-verify", value: verify / agreement, unit: "x", absolute: .init(verify / 1000, "us"),
                 bound: .atMost(2),

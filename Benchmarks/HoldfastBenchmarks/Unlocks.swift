@@ -44,7 +44,7 @@ struct LargeUnlock: Suite {
         return [
             Figure(
                 name: "open-unlock", value: (all - derivation) / raw, unit: "x",
-                absolute: .init(all - derivation, "ms"), bound: .atMost(12),
+                absolute: .init(all - derivation, "ms"), bound: .atMost(16),
                 detail:
                     "\(many) records, without the \(number(derivation)) ms of the key derivation; opening LMDB, two "
                     + "reads and one flush take \(number(raw)) ms"),
