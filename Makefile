@@ -43,8 +43,8 @@ help:
 	@echo 'make desktop      bootstrap, build and start the desktop app (GTK 4, libadwaita)'
 	@echo 'make desktop-test drive the desktop app on a display of its own; pictures in build/screenshots'
 	@echo 'make install      programs, man pages, completions, units and documents, below PREFIX ($(PREFIX)) and DESTDIR'
-	@echo 'make deb          Debian packages of what is committed, in build/packages'
-	@echo 'make deb-test     install, use, upgrade and purge them in a clean Debian (needs root)'
+	@echo 'make deb          Debian packages of what is committed, in build/packages; PACKAGES=--all for every Debian'
+	@echo 'make deb-test     install, use, upgrade and purge them in a clean Debian of each (needs root)'
 	@echo 'make server-image an OCI image of the server from those packages, without a registry'
 	@echo 'make uninstall    removes what install put there'
 	@echo 'make clean        removes everything that was built'
@@ -74,7 +74,8 @@ test:
 
 check:
 	@HOLDFAST_CHECK=1 HOLDFAST_DESKTOP=full $(MAKE) --no-print-directory test
-	@$(MAKE) --no-print-directory PACKAGES=--bench deb deb-test
+	@$(MAKE) --no-print-directory PACKAGES=--bench deb
+	@$(MAKE) --no-print-directory PACKAGES='--debian 13' deb deb-test
 	@HOLDFAST_SITE=full $(MAKE) --no-print-directory site site-test
 	@$(BOOTSTRAP) --bench --test
 	@scripts/bench --packages --quick
@@ -181,6 +182,7 @@ desktop-bench:
 	@HOLDFAST_EMPTY_WINDOW=$(CURDIR)/build/empty-window \
 		scripts/desktop-test build/desktop/bin/holdfast-desktop first_run figures
 
+# Options of scripts/packages.
 PACKAGES ?=
 
 deb:

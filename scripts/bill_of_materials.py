@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Writes the bill of materials of a release (SPDX 2.3, JSON): what the packages contain and link.
+"""Writes the bill of materials of the packages for one Debian (SPDX 2.3, JSON): what they contain and link.
 
-    bill_of_materials.py PACKAGE.deb...
+    bill_of_materials.py FOLDER     of scripts/packages, with its .deb and .buildinfo
 
-Libraries are those that the packages depend on, in the versions that they were built with here; licenses stand in
-Docs/architecture.md. Times are those of SOURCE_DATE_EPOCH, so that the same packages give the same bytes.
+Libraries are those that the packages depend on, in the versions that they were built with (.buildinfo); licenses stand in
+Docs/architecture.md. Times are those of SOURCE_DATE_EPOCH, else of the commit, so that the same packages give the same bytes.
 """
 
 import datetime
@@ -65,16 +65,30 @@ def license_of(name, table):
     return next((table[known] for known in table if name.startswith(known)), "NOASSERTION")
 
 
+def built_with(folder):
+    """The version of each Debian package that was there when the packages were built."""
+    (file,) = folder.glob("*.buildinfo")
+    return dict(re.findall(r"^ ([a-z0-9.+-]+)(?::\w+)? \(= ([^)]+)\),?$", file.read_text(encoding="utf-8"), re.MULTILINE))
+
+
+def moment_of_commit():
+    command = ["git", "-C", ROOT, "log", "-1", "--format=%ct"]
+    return os.environ.get("SOURCE_DATE_EPOCH") or subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
 def identifier(name):
     return "SPDXRef-" + re.sub(r"[^A-Za-z0-9.-]", "-", name.replace("+", "plus"))
 
 
 def main():
-    table = licenses()
-    moment = datetime.datetime.fromtimestamp(int(os.environ["SOURCE_DATE_EPOCH"]), datetime.timezone.utc)
+    if len(sys.argv) != 2 or not any(pathlib.Path(sys.argv[1]).glob("*.deb")):
+        sys.exit(__doc__)
+    folder, table = pathlib.Path(sys.argv[1]), licenses()
+    versions = built_with(folder)
+    moment = datetime.datetime.fromtimestamp(int(moment_of_commit()), datetime.timezone.utc)
     packages, relations, linked = [], [], {}
     version = ""
-    for path in map(pathlib.Path, sys.argv[1:]):
+    for path in sorted(folder.glob("*.deb")):
         name, version = field(path, "Package"), field(path, "Version")
         own = identifier(name)
         packages.append({
@@ -93,15 +107,16 @@ def main():
                 if library == "zlib1g" or library.startswith("lib") and not library.startswith("libpam-"):
                     linked.setdefault(library, []).append((own, relation))
     for library in sorted(linked):
-        shown = subprocess.run(["dpkg-query", "-W", "-f", "${Version}", library], capture_output=True, text=True).stdout
+        # Some of Debian 13's have another name and provide the one without it.
+        shown = versions.get(library) or versions.get(library + "t64")
         packages.append({
-            "SPDXID": identifier(library), "name": library, "versionInfo": shown or "unknown",
+            "SPDXID": identifier(library), "name": library, **({"versionInfo": shown} if shown else {}),
             "supplier": "Organization: Debian", "downloadLocation": "NOASSERTION", "filesAnalyzed": False,
             "licenseDeclared": license_of(library, table), "licenseConcluded": "NOASSERTION",
             "copyrightText": "NOASSERTION",
             "externalRefs": [{
                 "referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
-                "referenceLocator": f"pkg:deb/debian/{library}@{urllib.parse.quote(shown)}",
+                "referenceLocator": f"pkg:deb/debian/{library}" + (f"@{urllib.parse.quote(shown)}" if shown else ""),
             }],
         })
         for own, relation in linked[library]:

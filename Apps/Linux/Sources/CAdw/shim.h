@@ -1,4 +1,7 @@
 #pragma once
+/* What Debian 12 has. Without these, headers of later versions warn of functions that have newer names there. */
+#define GDK_VERSION_MIN_REQUIRED GDK_VERSION_4_8
+#define ADW_VERSION_MIN_REQUIRED ADW_VERSION_1_2
 #include <adwaita.h>
 #include <gio/gunixfdlist.h>
 #include <glib-unix.h>
