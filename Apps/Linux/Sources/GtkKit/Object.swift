@@ -5,10 +5,16 @@ package import CAdw
 @MainActor package class Object {
     package let raw: UnsafeMutableRawPointer
 
-    /// Takes a reference of its own; a floating one is sunk.
+    /// Takes a reference to what this program has made; a floating one is sunk.
     package required init(_ raw: UnsafeMutableRawPointer) {
         self.raw = raw
         g_object_ref_sink(raw)
+    }
+    /// Takes a reference to what GTK has made. It may not have placed it yet: a floating reference stays GTK's, which
+    /// would otherwise find it gone.
+    package init(borrowing raw: UnsafeMutableRawPointer) {
+        self.raw = raw
+        g_object_ref(raw)
     }
     package convenience init<T>(_ pointer: UnsafeMutablePointer<T>) { self.init(UnsafeMutableRawPointer(pointer)) }
     package convenience init(_ pointer: OpaquePointer) { self.init(UnsafeMutableRawPointer(pointer)) }

@@ -16,7 +16,7 @@ package final class MenuButton: Widget {
     }
 
     private var popover: Widget? {
-        gtk_menu_button_get_popover(opaque).map { Widget(UnsafeMutableRawPointer($0)) }
+        gtk_menu_button_get_popover(opaque).map { Widget(borrowing: UnsafeMutableRawPointer($0)) }
     }
     /// Whether it is open.
     package var isOpen: Bool { popover?.isVisible ?? false }

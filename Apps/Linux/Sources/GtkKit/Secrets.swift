@@ -145,7 +145,7 @@ private final class SecretBox {
 
 /// The clipboard of the window's display.
 package final class Clipboard {
-    let clipboard = Object(gdk_display_get_clipboard(gdk_display_get_default())!)
+    let clipboard = Object(borrowing: UnsafeMutableRawPointer(gdk_display_get_clipboard(gdk_display_get_default())!))
     private var clearing: Task<Void, Never>?
     private var secretContent: Object?
 

@@ -62,7 +62,7 @@ final class ItemRow: ListRow {
     }
 
     /// What the list has put it into; that is what a screen reader meets.
-    private var row: Widget? { gtk_widget_get_parent(root.widget).map { Widget($0) } }
+    private var row: Widget? { gtk_widget_get_parent(root.widget).map { Widget(borrowing: $0) } }
 
     /// Who it is for and where it is; what it was before its kind was read has neither.
     static func details(of item: VaultItem) -> String {
