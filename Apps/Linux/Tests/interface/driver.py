@@ -89,7 +89,9 @@ class Node:
         _, _, _, _, _, self.interfaces, self.name, role, self.description, states = item or ((),) * 5 + (
             [], "", 0, "", [0, 0]
         )
-        self.role = Atspi.role_get_name(Atspi.Role(role)) if item else ""
+        role = Atspi.role_get_name(Atspi.Role(role)) if item else ""
+        # at-spi 2.54 has given it the other name.
+        self.role = "push button" if role == "button" else role
         self.states = states[0] | states[1] << 32
 
     def has(self, state):
