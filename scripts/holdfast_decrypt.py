@@ -453,13 +453,17 @@ def read_header(home):
             copies.append(failure)
             warn(f"copy {number} of the header: {failure}")
     first, second = copies
+    # What is of a newer program goes first: beside it an older copy says nothing.
+    for copy in (second, first):
+        if not isinstance(copy, (Header, Damaged)):
+            raise copy
     if isinstance(first, Header):
         if isinstance(second, Header) and data[:COPY_SIZE] != data[COPY_SIZE : 2 * COPY_SIZE]:
             warn("the two copies of the header differ; the first one holds")
         return first
-    if isinstance(second, Header) and isinstance(first, Damaged):
+    if isinstance(second, Header):
         return second
-    raise first if isinstance(second, (Header, Damaged)) else second  # what is of a newer program goes first
+    raise first
 
 
 class Keys:

@@ -81,12 +81,13 @@ public final class Vault: Sendable {
     /// Whether the keys are in memory now.
     public var isUnlocked: Bool { gate.current != nil }
 
-    /// Wipes every key. Reads and writes that run in other threads are let finish first.
+    /// Wipes every key. Reads and writes that run in other threads are let finish first. Into the log of a vault that a
+    /// newer program has taken over nothing is written.
     package func lock() { lock(because: .requested) }
 
     /// As ``lock()``, and the log says why. The keys are gone before it is written.
     package func lock(because reason: LogLockReason) {
-        if gate.close() { log.append(.locked(reason)) }
+        if gate.close(), HeaderFile.newerVersion(in: home) == nil { log.append(.locked(reason)) }
         WorkingMemory.wipeAll()
     }
 

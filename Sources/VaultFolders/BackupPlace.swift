@@ -68,7 +68,9 @@ package struct BackupPlace {
             place = parent
         }
         for _ in 0..<256 {
-            if let home = try? HomeDirectory(path: place, takesLinked: true), (try? HeaderFile.read(in: home)) != nil {
+            if let home = try? HomeDirectory(path: place, takesLinked: true),
+                (try? HeaderFile.read(in: home)) != nil || HeaderFile.newerVersion(in: home) != nil
+            {
                 throw VaultError(
                     .exists, "\(path) is inside of a vault or a backup; choose a folder elsewhere. Nothing was changed")
             }

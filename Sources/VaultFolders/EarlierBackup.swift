@@ -15,12 +15,13 @@ package struct EarlierBackup {
     private let files: [String: BackupManifest.Entry]
 
     /// Nil where no backup is.
-    /// - Throws: `exists` for another vault's; `busy` while another process updates it.
+    /// - Throws: `exists` for another vault's; `newerVersion`; `busy` while another process updates it.
     package init?(at path: String, of vault: VaultID) throws(VaultError) {
         guard unsafe access(path, F_OK) == 0 else { return nil }
         guard EarlierBackup.isFolder(path) else { throw EarlierBackup.linked(path) }
         home = try HomeDirectory(path: path, takesLinked: true)
         lock = try EarlierBackup.lock(home)
+        try EarlierBackup.requireKnown(home)
         guard home.exists(HeaderFile.name), let manifest = try BackupManifest.read(in: home) else { return nil }
         guard manifest.vault == vault else {
             throw VaultError(.exists, "there is a backup of another vault at \(path); nothing was changed")
@@ -29,6 +30,12 @@ package struct EarlierBackup {
         self.manifest = manifest
         // The manifest names each file once.
         files = Dictionary(manifest.entries.filter(EarlierBackup.isFile).map { ($0.path, $0) }) { first, _ in first }
+    }
+
+    /// - Throws: `newerVersion` for a backup of a newer program: it may be all that is left of a newer vault.
+    package static func requireKnown(_ backup: HomeDirectory) throws(VaultError) {
+        guard let version = HeaderFile.newerVersion(in: backup) else { return }
+        throw VaultError(.newerVersion(version), in: "the backup at \(backup.path)")
     }
 
     /// - Throws: `exists` for a backup that was changed since, as by opening it, and for one with something else in its

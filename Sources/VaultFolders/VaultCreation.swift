@@ -117,8 +117,10 @@ package struct VaultCreation: ~Copyable {
     /// Takes away a marker that lies beside a header.
     /// - Throws: `busy` while the process that makes the vault has not finished.
     package static func removeLeftover(in home: HomeDirectory) throws(VaultError) {
-        // What is no file was laid there by no creation.
-        guard home.exists(marker), let file = try? home.openFile(marker, O_RDONLY) else { return }
+        // What is no file was laid there by no creation. In a home of a newer program nothing is tidied up.
+        guard home.exists(marker), HeaderFile.newerVersion(in: home) == nil,
+            let file = try? home.openFile(marker, O_RDONLY)
+        else { return }
         guard try file.tryLock(exclusive: true) else { throw busy(home) }
         home.remove(marker)
     }

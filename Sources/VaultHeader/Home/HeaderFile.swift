@@ -56,6 +56,18 @@ package enum HeaderFile {
         }
     }
 
+    /// The version of a newer program's header; nil for any other, and where there is none. Changes nothing, unlike
+    /// ``read(in:)``.
+    package static func newerVersion(in home: HomeDirectory) -> UInt32? {
+        guard let file = (try? home.openFile(name, O_RDONLY)) ?? nil,
+            let bytes = try? file.read(Header.fileSize, at: 0)
+        else { return nil }
+        for offset in [Header.copySize, 0] {
+            if case .failure(.newerVersion(let version)) = parse(bytes, at: offset) { return version }
+        }
+        return nil
+    }
+
     /// Reads without the lock, for display; a writer at work is waited out by taking the lock.
     package static func read(in home: HomeDirectory) throws(VaultError) -> Header {
         guard let file = try home.openFile(name, O_RDONLY) else { throw missing(home) }
