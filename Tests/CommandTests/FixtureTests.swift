@@ -9,7 +9,7 @@ import Testing
         (try? FileManager.default.contentsOfDirectory(atPath: folder.path).filter { !$0.hasPrefix(".") }.sorted()) ?? []
     private static let folder = Program.root.appending(path: "Tests/Fixtures")
 
-    private struct Expected: Decodable {
+    struct Expected: Decodable {
         let passcode: String
         let phrase: String
         let note: String
@@ -19,13 +19,13 @@ import Testing
         let receiptKey: String
     }
 
-    private static func expected(_ release: String) throws -> Expected {
+    static func expected(_ release: String) throws -> Expected {
         let file = folder.appending(path: "\(release)/expected.json")
         return try JSONDecoder().decode(Expected.self, from: Data(contentsOf: file))
     }
 
     /// A copy of one of a release's homes, with the modes that git does not keep.
-    private static func copied(_ part: String, of release: String) throws -> Sandbox {
+    static func copied(_ part: String, of release: String) throws -> Sandbox {
         let sandbox = try Sandbox()
         let manager = FileManager.default
         try manager.copyItem(atPath: folder.appending(path: "\(release)/\(part)").path, toPath: sandbox.home)

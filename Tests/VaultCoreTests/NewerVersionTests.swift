@@ -70,6 +70,21 @@ import VaultStorage
         #expect(try contents(home.path) == before)
     }
 
+    @Test func `a wipe that a later version began is left to it`() throws {
+        let home = try TestHome()
+        let vault = try home.unlocked()
+        let header = try home.bytes("header")
+        let key = try WipeKeyFile.loadOrMake(in: vault.home, vault: vault.id)
+        let mark = copy(try key.mark(.owner).encoded(checksum: HeaderFile.checksum), version: 2)
+        vault.lock()
+        for both in [mark + header[Header.copySize...], header[..<Header.copySize] + mark, mark + mark] {
+            try home.write(Array(both), to: "header")
+            let before = try contents(home.path)
+            #expect(errorCode { _ = try home.open() } == .newerVersion)
+            #expect(try contents(home.path) == before)
+        }
+    }
+
     @Test func `a mark of a creation stays`() throws {
         let home = try TestHome()
         _ = try home.create()

@@ -30,13 +30,13 @@ package enum HeaderFile {
         let areSame = bytes.prefix(Header.copySize) == bytes.dropFirst(Header.copySize)
         let second = areSame ? first : parse(bytes, at: Header.copySize)
         switch (first, second) {
-        case (_, .failure(.newerVersion(let version))): throw VaultError(.newerVersion(version), in: name)
+        case (_, .failure(.newerVersion(let version))): throw VaultError(.newerVersion(version), in: "the vault")
         case (.failure(.unreleased), _), (_, .failure(.unreleased)): throw VaultError(.unreleased, in: name)
         case (.success(let first), .success(let second)):
             return Reading(header: first, needsRepair: first != second)
         case (.success(let first), .failure): return Reading(header: first, needsRepair: true)
         // A newer program's header must not be overwritten from an older copy.
-        case (.failure(.newerVersion(let version)), _): throw VaultError(.newerVersion(version), in: name)
+        case (.failure(.newerVersion(let version)), _): throw VaultError(.newerVersion(version), in: "the vault")
         case (.failure, .success(let second)): return Reading(header: second, needsRepair: true)
         case (.failure(let error), .failure):
             // Another process has ended the wipe since these bytes were read.
