@@ -25,8 +25,8 @@ extension Vault {
     ///     whole: files that are there already, and still what was written, are not copied again.
     ///   - progress: Called with bytes copied and the bytes there are.
     /// - Throws: `exists` when the folder is not empty or is inside of a vault, or its backup is another vault's, was
-    ///   changed or has something else in it; `busy` while another process updates it; `damaged`,
-    ///   `newerVersion`, `diskFull`, `readOnly`, `notRecoverable`. A failed backup is removed, and an earlier one stays.
+    ///   changed or has something else in it; `busy` while another process updates it; `newerVersion`, `damaged`,
+    ///   `diskFull`, `readOnly`, `notRecoverable`. A failed backup is removed, and an earlier one stays.
     public func backup(
         to path: String, updating: Bool = false, progress: (_ done: UInt64, _ total: UInt64) -> Void = { _, _ in }
     ) throws(VaultError) -> CopyReport {
