@@ -368,23 +368,26 @@ class Writer:
 
 
 def encrypt_file(store, record):
-    """The content of a record's file once more, as version 2 has it; gives the new descriptor."""
+    """The content of a record's file once more, as version 2 has it.
+
+    Gives the new descriptor, and the file, which is locked until its record is stored.
+    """
     keys, file_id, file_key = store.epochs[store.header.epoch], os.urandom(16), os.urandom(32)
     key = one.blake3_keyed(keys.files, file_key + file_id)
     folder = os.path.join(store.home, "files")
     part, name = (os.path.join(folder, prefix + file_id.hex()) for prefix in (".part-", ""))
     pieces = list(store.content(record))
-    with open(part, "xb", opener=one.private) as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        file.write(FILE_MAGIC)
-        for number, piece in enumerate(pieces):
-            nonce = number.to_bytes(11, "big") + bytes([number == len(pieces) - 1])
-            file.write(AESGCM(key).encrypt(nonce, piece, VERSIONS[2]))
-        file.flush()
-        os.fsync(file.fileno())
-        os.rename(part, name)
-        flush_folder(folder)
-    return file_id + struct.pack("<Q", record.size) + file_key
+    file = open(part, "xb", opener=one.private)
+    fcntl.flock(file, fcntl.LOCK_EX)
+    file.write(FILE_MAGIC)
+    for number, piece in enumerate(pieces):
+        nonce = number.to_bytes(11, "big") + bytes([number == len(pieces) - 1])
+        file.write(AESGCM(key).encrypt(nonce, piece, VERSIONS[2]))
+    file.flush()
+    os.fsync(file.fileno())
+    os.rename(part, name)
+    flush_folder(folder)
+    return file_id + struct.pack("<Q", record.size) + file_key, file
 
 
 def remove_files(home, names):
@@ -458,9 +461,10 @@ def rise(home):
 def move(store):
     """One record, in its own transaction."""
     lookup, record = outdated(store)
-    plaintext = record.plaintext
+    plaintext, file = record.plaintext, None
     if record.kind == 1:
-        plaintext = plaintext[:-56] + encrypt_file(store, record)
+        descriptor, file = encrypt_file(store, record)
+        plaintext = plaintext[:-56] + descriptor
         die_at("file")
     with Writer(store) as writer:
         found = writer.transaction.get(lookup)
@@ -472,7 +476,8 @@ def move(store):
             writer.add(plaintext)
         die_at("record")
         writer.commit()
-    if writer.released:
+    if file:
+        file.close()
         die_at("old file")
     remove_files(store.home, writer.released)
     return "record"
@@ -612,8 +617,9 @@ def read(home):
         digest = hashlib.sha256()
         for piece in store.content(record):
             digest.update(piece)
-        collection, name = (record.label["collection"], record.label["name"]) if record.label else (record.collection, record.name)
-        values[f"{collection}/{name}"] = digest.hexdigest()
+        # What was taken in from the open compartment is still called what it was there.
+        called = record.label or {"collection": record.collection, "name": record.name}
+        values[f"{called['collection']}/{called['name']}"] = digest.hexdigest()
         versions.add(version_of(header, record.epoch))
         total += store.epochs[record.epoch].term(lookup, record.sequence)
     is_intact = not store.damage and len(list(store.records())) == store.count and total % 2**256 == store.sum
