@@ -101,6 +101,36 @@ struct MigrationTrialTests {
         #expect(isWhole)
     }
 
+    @Test("who stores a large value meanwhile is refused, and takes it away again")
+    func longWrite() throws {
+        let trial = try MigrationTrial()
+        let values = try trial.read().values
+        var ends: [Int32] = [-1, -1]
+        try #require(unsafe pipe(&ends) == 0)
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let writer = try Child(
+            raw: ["put", "long", "--phrase-fd=4"].map { Array($0.utf8) },
+            descriptors: [
+                0: .ours(ends[0]), 2: .output(trial.sandbox.path + "/errors"),
+                4: trial.sandbox.lines(trial.phrase),
+            ], environment: trial.environment)
+        close(ends[0])
+        let files = trial.sandbox.home + "/files"
+        func hasPart() throws -> Bool {
+            try FileManager.default.contentsOfDirectory(atPath: files).contains { $0.hasPrefix(".part-") }
+        }
+        try FileHandle(fileDescriptor: ends[1]).write(contentsOf: Data(MigrationTrial.file + MigrationTrial.file))
+        try wait { try hasPart() }
+        #expect(try trial.steps(trial.run("step")).map(\.step) == ["header"])
+        close(ends[1])
+        #expect(writer.wait() == 1)
+        let said = String(decoding: try trial.sandbox.bytes("errors"), as: UTF8.self)
+        #expect(said.contains("another process gave the vault new keys"), "\(said)")
+        #expect(try !hasPart())
+        let end = try trial.finish()
+        #expect(end.values == values && end.isIntact)
+    }
+
     @Test("what was stored while the header rose is there, and what was refused says why")
     func writers() throws {
         let trial = try MigrationTrial()
