@@ -21,14 +21,15 @@ package final class PostgresStore: ServerStore {
     ///   - url: As libpq takes it.
     ///   - lifetimes: Revocations are published for as long as an access token lives.
     ///   - loss: What is done when Redis has forgotten what it was told.
+    ///   - schema: This program's; another one for tests.
     ///   - report: Told what an operator should know of Redis, once.
     ///   - betweenReads: Called when one of the two databases was read and the other one was not: for tests.
     package init(
         _ url: SecretText, _ redis: RedisLocation, lifetimes: Lifetimes = Lifetimes(), loss: RedisLoss = .warn,
-        report: @escaping @Sendable (RedisNotice) -> Void = { _ in },
+        schema: PostgresSchema = .current, report: @escaping @Sendable (RedisNotice) -> Void = { _ in },
         betweenReads: @escaping @Sendable () -> Void = {}
     ) {
-        accounts = AccountTable(url)
+        accounts = AccountTable(url, schema)
         entries = ExpiringEntries(redis)
         memory = RedisMemory(accounts, entries, loss, report, betweenReads: betweenReads)
         revocationSeconds = lifetimes.access + PostgresStore.margin
@@ -37,14 +38,18 @@ package final class PostgresStore: ServerStore {
 
     /// Makes the tables in a database, or brings them to this program's version; several processes may do so at one
     /// time.
-    /// - Parameter betweenSteps: Called when the version was read and nothing was done yet: for tests.
+    /// - Parameters:
+    ///   - schema: This program's; another one for tests.
+    ///   - hasBackup: Whether tables of an earlier version may be changed, which nothing takes back.
+    ///   - betweenSteps: Called when the version was read and nothing was done yet: for tests.
     /// - Returns: The version that they had, 0 for none, and the one they have.
-    /// - Throws: ``StoreError/unavailable(_:)``, ``StoreError/tooNew(_:_:)``.
+    /// - Throws: ``StoreError/unavailable(_:)``, ``StoreError/tooNew(_:_:)``, ``StoreError/needsBackup(_:_:)``.
     @discardableResult
     package static func migrate(
-        _ url: SecretText, betweenSteps: () -> Void = {}
+        _ url: SecretText, _ schema: PostgresSchema = .current, hasBackup: Bool, betweenSteps: () -> Void = {}
     ) throws(StoreError) -> (from: Int, to: Int) {
-        (try AccountTable.migrate(url, betweenSteps: betweenSteps), PostgresSchema.version)
+        let found = try schema.migrate(PostgresConnection(url), hasBackup: hasBackup, betweenSteps: betweenSteps)
+        return (found, schema.version)
     }
 
     /// Whether the tables are there, and of this program's version.

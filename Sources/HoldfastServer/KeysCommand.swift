@@ -213,7 +213,7 @@ private func makeData(_ arguments: Arguments) throws -> ServerExit {
     judgement.differ([(ServerOptions.database.option, path), (ServerOptions.keysFile.option, found?.path)])
     try judgement.conclude()
     guard let file = found else { throw Mistakes(judgement.mistakes) }
-    let store = try SQLiteStore(path)
+    let store = try SQLiteStore(path, onUpdate: Maintenance.tell)
     defer { store.close() }
     if store.isNew { ServerOutput.say("Made \(path).\n") }
     let custody = try KeyCustody(

@@ -26,10 +26,13 @@ extension ServerCommand {
         "migrate", summary: "bring a database to this version's form",
         details: [
             "Makes or updates the tables in PostgreSQL, as a user that may do that; serve needs only SELECT, INSERT, "
-                + "UPDATE and DELETE. A SQLite file must exist; serve updates it itself. Stop the servers first."
+                + "UPDATE and DELETE. Stop the servers first. An update cannot be undone: it requires a backup "
+                + "(pg_dump), and --backup-made says that there is one.",
+            "A SQLite file must exist; serve updates it itself. What it was is kept beside it first, as "
+                + "FILE.version-N; remove that when no earlier version will be used again.",
         ],
         example: "holdfast-server migrate --database accounts.db", required: [ServerOptions.database.option],
-        isConfigured: true, run: Maintenance.migrate)
+        options: [ServerOptions.backupMade.option], isConfigured: true, run: Maintenance.migrate)
 
     static let acceptRedis = ServerCommand(
         "accept-redis", summary: "go on with a Redis that has forgotten what it was told",
@@ -74,10 +77,11 @@ enum Maintenance {
     static func migrate(_ arguments: Arguments) throws -> ServerExit {
         let versions: (from: Int, to: Int)
         switch try Maintenance.database(arguments) {
-        case .postgres(let url): versions = try PostgresStore.migrate(url)
+        case .postgres(let url):
+            versions = try PostgresStore.migrate(url, hasBackup: arguments[ServerOptions.backupMade])
         case .file(let path):
             try FolderOwner.become(path)
-            versions = try SQLiteMaintenance(path).migrate()
+            versions = try SQLiteMaintenance(path, onUpdate: tell).migrate()
         }
         switch versions.from {
         case versions.to: ServerOutput.say("Already at version \(versions.to).\n")
@@ -85,6 +89,12 @@ enum Maintenance {
         default: ServerOutput.say("Updated from version \(versions.from) to \(versions.to).\n")
         }
         return .done
+    }
+
+    /// Names the copy that an update has kept.
+    static func tell(_ update: SQLiteUpdate) {
+        guard case .done(_, _, let copy) = update else { return }
+        ServerOutput.say("Kept \(copy) to go back to; remove it when no earlier version will be used again.\n")
     }
 
     static func acceptRedis(_ arguments: Arguments) throws -> ServerExit {
@@ -113,7 +123,7 @@ enum Maintenance {
     }
 
     static func vacuum(_ arguments: Arguments) throws -> ServerExit {
-        try SQLiteMaintenance(file(arguments, for: "vacuum")).vacuum(now: SystemClock().now)
+        try SQLiteMaintenance(file(arguments, for: "vacuum"), onUpdate: tell).vacuum(now: SystemClock().now)
         return .done
     }
 

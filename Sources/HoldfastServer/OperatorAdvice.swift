@@ -36,7 +36,7 @@ enum OperatorAdvice {
         case let error as Mistakes: error.mayPass
         case HTTPError.notAnAddress, HTTPError.daemon, is AuditLog.Failure: false
         case KeyFile.Failure.damaged, KeyFile.Failure.newer, KeyFile.Failure.exposed, KeyFile.Failure.plain,
-            KeyFile.Failure.sealed:
+            KeyFile.Failure.sealed, StoreError.copyInTheWay, StoreError.needsBackup:
             false
         default: true
         }
@@ -70,6 +70,10 @@ enum OperatorAdvice {
         case .missing: "serve and init make one; for another, name it with --database"
         case .tooOld: "run holdfast-server migrate, with a user that may change tables"
         case .tooNew: "update the program on this machine; an earlier one cannot serve these tables"
+        case .notCopied:
+            "make room for it, and let this user make files there; if the database is damaged, put a backup back"
+        case .copyInTheWay: "move it away: it may be the copy of an earlier update"
+        case .needsBackup: "make a backup (pg_dump), then repeat with --backup-made"
         case .damaged: "put a backup back; for SQLite, holdfast-server check counts what is damaged"
         case .full: "holdfast-server vacuum removes what has expired"
         }

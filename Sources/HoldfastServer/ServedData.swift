@@ -48,9 +48,29 @@ enum ServedData {
                     ])
             } onLoss: {
                 log.write(.error, "sessions lost", ["reason": .text(OperatorAdvice.line(for: $0))])
+            } onUpdate: {
+                tell($0, path, log)
             }
             if store.isNew { log.write(.notice, "created", ["database": .text(path)]) }
             return store
+        }
+    }
+
+    /// Bytes of a database that are copied, verified and changed in a second, on a slow disk.
+    private static let updated = 4_000_000
+
+    private static func tell(_ update: SQLiteUpdate, _ path: String, _ log: ServerLog) {
+        switch update {
+        case .begins(let bytes):
+            // Whoever ended it for taking long would have it begin anew for ever.
+            ServiceManager.tell(.starting(seconds: 120 + bytes / updated))
+        case .done(let from, let to, let copy):
+            log.write(
+                .notice, "updated",
+                [
+                    "database": .text(path), "from": .number(from), "to": .number(to), "copy": .text(copy),
+                    "reason": "the copy is what an earlier version can go back to; remove it when none will",
+                ])
         }
     }
 }

@@ -68,6 +68,7 @@ enum ServerOptions {
 
     static let compromised = Flag(
         "compromised", "Use the new keys at once, and accept nothing that the old ones signed.")
+    static let backupMade = Flag("backup-made", "There is a backup of the tables in PostgreSQL that are updated.")
     static let to = TextOption("to", "DIR", .folder, help: "The folder of the backup, which must not exist.")
     static let from = TextOption("from", "DIR", .folder, help: "The folder of the backup.")
 

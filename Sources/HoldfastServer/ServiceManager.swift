@@ -23,6 +23,8 @@ enum ServiceManager {
 
     enum State {
         case ready, reloading, stopping, alive
+        /// It starts, and may need so many seconds for that.
+        case starting(seconds: Int)
 
         var text: String {
             switch self {
@@ -30,6 +32,7 @@ enum ServiceManager {
             case .reloading: "RELOADING=1\nMONOTONIC_USEC=\(Int(MonotonicClock.seconds * 1_000_000))"
             case .stopping: "STOPPING=1"
             case .alive: "WATCHDOG=1"
+            case .starting(let seconds): "EXTEND_TIMEOUT_USEC=\(seconds * 1_000_000)"
             }
         }
     }

@@ -19,6 +19,7 @@ import Testing
             .cryptography(.memory(.lockedMemoryExhausted(bytes: 1))),
         ] as [KeyFile.Failure] + [
             StoreError.unavailable("no disk"), .missing("x"), .tooOld(0, 2), .tooOld(1, 2), .tooNew(3, 2), .damaged,
+            .notCopied("x", "no disk"), .copyInTheWay("x"), .needsBackup(1, 2),
             .full,
         ]
         + [KeyCustody.Problem.lost("keys"), .foreign("keys"), .older("keys")]

@@ -11,10 +11,15 @@ import Synchronization
 ///     ServerSubject DATABASE LOG THREADS
 ///     I <identity> <row that the account is to have>      R <identity> <device> <key that refreshes>
 ///     A <identity>                                        S <key that refreshed>
+///
+/// Or one that brings a database to the version that is made up, and says from which one to which:
+///
+///     ServerSubject raise DATABASE
 @main
 struct Subject {
     static func main() {
         let arguments = CommandLine.arguments
+        if arguments.count == 3, arguments[1] == "raise" { return raise(arguments[2]) }
         guard arguments.count == 4, let threads = Int(arguments[3]) else { exit(2) }
         let log = unsafe Foundation.open(arguments[2], O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard log >= 0 else { exit(2) }
@@ -29,6 +34,19 @@ struct Subject {
                     exit(1)
                 }
             }
+        } catch {
+            print("ServerSubject: \(error)")
+            exit(1)
+        }
+    }
+
+    private static func raise(_ name: String) {
+        do {
+            let versions =
+                name.contains("://")
+                ? try PostgresStore.migrate(SecretText(name), .madeUp, hasBackup: true)
+                : try SQLiteMaintenance(name, schema: .madeUp).migrate()
+            print("\(versions.from) \(versions.to)")
         } catch {
             print("ServerSubject: \(error)")
             exit(1)

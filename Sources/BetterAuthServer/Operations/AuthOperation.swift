@@ -69,7 +69,9 @@ package struct ServerReply: Sendable, Hashable {
         switch refusal {
         case .message(let error): self.init(error)
         case .store(.full): self.init(.plain(.limited))
-        case .store(.unavailable), .store(.missing), .store(.tooOld), .store(.tooNew): self.init(.plain(.unavailable))
+        case .store(.unavailable), .store(.missing), .store(.tooOld), .store(.tooNew), .store(.notCopied),
+            .store(.copyInTheWay), .store(.needsBackup):
+            self.init(.plain(.unavailable))
         case .store(.damaged), .cryptography: self.init(.plain(.base))
         }
     }

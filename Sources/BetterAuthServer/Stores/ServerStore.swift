@@ -211,6 +211,12 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     case tooOld(Int, Int)
     /// The tables are of a later version than the program.
     case tooNew(Int, Int)
+    /// The file of an earlier version cannot be copied to this name, and was not changed; why.
+    case notCopied(String, String)
+    /// This name, which the copy would have, is that of something else. The file of an earlier version was not changed.
+    case copyInTheWay(String)
+    /// The tables are of an earlier version, and nobody says that there is a backup: theirs, and the program's.
+    case needsBackup(Int, Int)
     /// A row is not what any version of this program writes.
     case damaged
     /// A bounded part is full of entries that must not be forgotten before their time.
@@ -223,6 +229,12 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
         case .tooOld(0, _): "the database has none of the server's tables"
         case .tooOld(let found, let own): "the database has version \(found), and this program has version \(own)"
         case .tooNew(let found, let own): "the database has version \(found), and this program knows \(own)"
+        case .notCopied(let copy, let reason):
+            "the database was not updated, since \(copy), a copy to go back to, cannot be made: \(reason)"
+        case .copyInTheWay(let copy):
+            "the database was not updated, since \(copy) exists and is no copy of what the database is now"
+        case .needsBackup(let found, let own):
+            "the database has version \(found), and an update to version \(own) cannot be undone"
         case .damaged: "a row of the store is damaged"
         case .full: "the store is full"
         }
@@ -234,7 +246,7 @@ package enum StoreError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What fails, in a word for a log.
     package var subject: String {
         switch self {
-        case .unavailable, .missing, .tooOld, .tooNew: "store"
+        case .unavailable, .missing, .tooOld, .tooNew, .notCopied, .copyInTheWay, .needsBackup: "store"
         case .damaged: "row"
         case .full: "limit"
         }

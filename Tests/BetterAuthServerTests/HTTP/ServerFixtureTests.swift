@@ -12,12 +12,18 @@ import Testing
         (try? FileManager.default.contentsOfDirectory(atPath: fixtures.path).filter { !$0.hasPrefix(".") }.sorted())
         ?? []
 
-    private struct Expected: Decodable {
+    struct Expected: Decodable {
         let identity: String
     }
 
+    /// What is in them.
+    static func expected(_ release: String) throws -> Expected {
+        let file = Self.fixtures.appending(path: "\(release)/expected.json")
+        return try JSONDecoder().decode(Expected.self, from: Data(contentsOf: file))
+    }
+
     /// A copy with the modes that git does not keep.
-    private static func copied(_ release: String) throws -> ScratchFolder {
+    static func copied(_ release: String) throws -> ScratchFolder {
         let folder = try ScratchFolder("server-fixture")
         let source = fixtures.appending(path: "\(release)/server")
         for name in try FileManager.default.contentsOfDirectory(atPath: source.path) {
@@ -29,8 +35,7 @@ import Testing
 
     @Test("the database of an earlier release is served, with its account", arguments: releases)
     func database(_ release: String) throws {
-        let file = Self.fixtures.appending(path: "\(release)/expected.json")
-        let expected = try JSONDecoder().decode(Expected.self, from: Data(contentsOf: file))
+        let expected = try Self.expected(release)
         let folder = try Self.copied(release)
         let database = folder["accounts.db"]
         let migrated = try runServerCommand(["migrate", "--database", database], folder.path)

@@ -269,7 +269,7 @@ import Testing
         try SQLiteBackup.write(path, to: folder["stopped.db"])
         try SQLiteBackup.copy(folder["stopped.db"], to: folder["restored.db"]) { _ in }
         let restored = try SQLiteConnection(folder["restored.db"], isWriter: true, cache: 64)
-        #expect(try SQLiteSetting.sessions.read(restored) == nil && SQLiteSchema.isOurs(restored))
+        #expect(try SQLiteSetting.sessions.read(restored) == nil && SQLiteSchema.current.isOurs(restored))
         let maintenance = try SQLiteMaintenance(path)
         #expect(try maintenance.migrate() == (4, 4))
         #expect(try maintenance.check().faults.isEmpty)

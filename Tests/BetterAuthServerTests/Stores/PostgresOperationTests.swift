@@ -102,7 +102,7 @@ import Testing
         }
         var isRaised = false
         let error = #expect(throws: StoreError.self) {
-            try PostgresStore.migrate(SecretText(url)) {
+            try PostgresStore.migrate(SecretText(url), hasBackup: true) {
                 guard !isRaised else { return }
                 isRaised = true
                 do {

@@ -107,12 +107,15 @@ extension PostgresStore {
     }
 
     @discardableResult
-    static func migrate(_ url: String) throws(StoreError) -> (from: Int, to: Int) { try migrate(secret(url)) }
+    static func migrate(
+        _ url: String, _ schema: PostgresSchema = .current, hasBackup: Bool = false
+    ) throws(StoreError) -> (from: Int, to: Int) { try migrate(secret(url), schema, hasBackup: hasBackup) }
 
     convenience init(
         _ url: String, _ redis: RedisLocation, lifetimes: Lifetimes = Lifetimes(), loss: RedisLoss = .warn,
-        report: @escaping @Sendable (RedisNotice) -> Void = { _ in }
+        schema: PostgresSchema = .current, report: @escaping @Sendable (RedisNotice) -> Void = { _ in }
     ) {
-        self.init(PostgresStore.secret(url), redis, lifetimes: lifetimes, loss: loss, report: report)
+        self.init(
+            PostgresStore.secret(url), redis, lifetimes: lifetimes, loss: loss, schema: schema, report: report)
     }
 }

@@ -38,7 +38,7 @@ import Testing
         try run("UPDATE holdfast_settings SET value = '\(version)' WHERE name = 'schema'")
     }
 
-    @Test(arguments: 1...PostgresSchema.version)
+    @Test(arguments: 1...PostgresSchema.current.version)
     func `tables of every earlier version are brought to this one, with their rows`(_ version: Int) throws {
         // All versions have the same two tables; what lies in them may be of an earlier form.
         try PostgresStore.migrate(url)
@@ -54,15 +54,15 @@ import Testing
                 ('\\x\(change.identity.rawBytes.hexadecimal)', 1, '\\x\(row.hexadecimal)');
             INSERT INTO holdfast_settings VALUES ('keys', '\\x\(mark.bytes.hexadecimal)')
             """)
-        let isOld = version < PostgresSchema.version
+        let isOld = version < PostgresSchema.current.version
         if isOld {
             let refused = try runServerCommand(serving, fixture.folder)
             #expect(refused.status == 1 && refused.output.contains("holdfast-server migrate"), "\(refused.output)")
         }
         for round in 0..<2 {
             #expect(
-                try PostgresStore.migrate(url) == (
-                    round == 0 ? version : PostgresSchema.version, PostgresSchema.version
+                try PostgresStore.migrate(url, hasBackup: true) == (
+                    round == 0 ? version : PostgresSchema.current.version, PostgresSchema.current.version
                 ))
             let store = PostgresStore(url, try #require(RedisLocation(pair.redis.location)))
             #expect(try store.account(change.identity) == account)
@@ -80,7 +80,7 @@ import Testing
         let client = try HTTPClient(server.address)
         let (theirs, mine) = (try TestDevice.registered(over: client), try TestDevice.registered(over: client))
         let session = try TestSession.opened(theirs, over: client)
-        try say(PostgresSchema.version + 1)
+        try say(PostgresSchema.current.version + 1)
         try run(
             """
             UPDATE holdfast_accounts SET version = version + 1, contents = set_byte(contents, 0, 99)
@@ -93,7 +93,7 @@ import Testing
             #expect(try client.post("/account/delete", theirs.deletion().bytes).status >= 500)
         }
         try server.waitUntilReady(says: #""failing":["store""#)
-        #expect(server.log.contains("has version \(PostgresSchema.version + 1)"), "\(server.log)")
+        #expect(server.log.contains("has version \(PostgresSchema.current.version + 1)"), "\(server.log)")
         let message = try mine.rotation().0.bytes
         for (path, body) in [("/device/rotate", message), ("/session/refresh", try session.refreshing().0.bytes)] {
             let refused = try HTTPClient(server.address).post(path, body)
@@ -105,9 +105,9 @@ import Testing
         // Its own migrate changes nothing either.
         let migration = try runServerCommand(["migrate", "--database", url], fixture.folder)
         #expect(migration.status == 1 && migration.output.contains("update the program"), "\(migration.output)")
-        try expect("(SELECT value FROM holdfast_settings WHERE name = 'schema') = '\(PostgresSchema.version + 1)'")
+        try expect("(SELECT value FROM holdfast_settings WHERE name = 'schema') = '\(PostgresSchema.current.version + 1)'")
         // Where it was taken back, the server continues by itself.
-        try say(PostgresSchema.version)
+        try say(PostgresSchema.current.version)
         try server.waitUntilReady(says: "ready\n")
         #expect(try HTTPClient(server.address).post("/device/rotate", message).status == 200)
     }

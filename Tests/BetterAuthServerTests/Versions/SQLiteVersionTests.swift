@@ -28,7 +28,7 @@ import Testing
     private func make(_ version: Int) throws -> Made {
         _ = try SQLiteFile(path, creates: true)
         let connection = try SQLiteConnection(path, isWriter: true, cache: 64)
-        for migration in SQLiteSchema.migrations[..<version] { try connection.execute(migration) }
+        for migration in SQLiteSchema.current.migrations[..<version] { try connection.execute(migration) }
         try connection.execute("PRAGMA application_id = \(SQLiteSchema.applicationID)")
         try connection.execute("PRAGMA user_version = \(version)")
         var changes = RandomChanges(now: now)
@@ -51,7 +51,7 @@ import Testing
 
     private func bytes() throws -> Data { try Data(contentsOf: URL(fileURLWithPath: path)) }
 
-    @Test(arguments: 1...SQLiteSchema.version)
+    @Test(arguments: 1...SQLiteSchema.current.version)
     func `a file of every earlier version is brought to this one, with its rows`(_ version: Int) throws {
         let made = try make(version)
         for round in 0..<2 {
@@ -66,12 +66,12 @@ import Testing
             try store.probe(now: now)
         }
         let maintenance = try SQLiteMaintenance(path)
-        #expect(try maintenance.migrate() == (SQLiteSchema.version, SQLiteSchema.version))
+        #expect(try maintenance.migrate() == (SQLiteSchema.current.version, SQLiteSchema.current.version))
         let report = try maintenance.check()
         #expect(report.faults.isEmpty && report.accounts == 1 && report.refreshed == 1, "\(report.faults)")
     }
 
-    @Test(arguments: 1...SQLiteSchema.version)
+    @Test(arguments: 1...SQLiteSchema.current.version)
     func `migrate does the same as a start`(_ version: Int) throws {
         let made = try make(version)
         let result = try runServerCommand(["migrate", "--database", path], scratch.path)
@@ -83,8 +83,8 @@ import Testing
 
     /// What an earlier program does with a file of this one is what this one does with a file of a later one.
     @Test func `a file of a later version is refused in words, and stays as it is`() throws {
-        _ = try make(SQLiteSchema.version)
-        let (found, own) = (SQLiteSchema.version + 1, SQLiteSchema.version)
+        _ = try make(SQLiteSchema.current.version)
+        let (found, own) = (SQLiteSchema.current.version + 1, SQLiteSchema.current.version)
         try SQLiteConnection(path, isWriter: true, cache: 64).execute("PRAGMA user_version = \(found)")
         let before = try bytes()
         let expected = StoreError.tooNew(found, own)

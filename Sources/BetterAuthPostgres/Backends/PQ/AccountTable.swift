@@ -7,15 +7,17 @@ internal import SystemCalls
 /// Every statement touches one row, so no statement ever needs a transaction of more than itself.
 final class AccountTable: Sendable {
     private let connections: ConnectionPool<PostgresConnection, StoreError>
+    private let schema: PostgresSchema
 
     /// How often a change that lost against another one is decided anew.
     private static let attempts = 200
 
-    init(_ url: SecretText) {
+    init(_ url: SecretText, _ schema: PostgresSchema) {
+        self.schema = schema
         connections = ConnectionPool { () throws(StoreError) in
             let connection = try PostgresConnection(url)
             // Each connection looks, and each probe: the tables may have been changed while a server runs.
-            try PostgresSchema.check(connection)
+            try schema.check(connection)
             try connection.prepare("read", "SELECT version, contents FROM holdfast_accounts WHERE identity = $1")
             try connection.prepare(
                 "add", "INSERT INTO holdfast_accounts VALUES ($1, 1, $2) ON CONFLICT (identity) DO NOTHING")
@@ -44,12 +46,6 @@ final class AccountTable: Sendable {
         }
     }
 
-    /// Makes the tables.
-    /// - Returns: The version that they had; 0 for none.
-    static func migrate(_ url: SecretText, betweenSteps: () -> Void) throws(StoreError) -> Int {
-        try PostgresSchema.migrate(PostgresConnection(url), betweenSteps: betweenSteps)
-    }
-
     private static let probeName = Array("probe".utf8)
     private static let keysName = Array("keys".utf8)
 
@@ -57,7 +53,7 @@ final class AccountTable: Sendable {
     /// version. Where they are not, connections are closed: each new one looks before it does anything.
     func probe(_ now: Timestamp) throws(StoreError) {
         let rows = try run("setting", [PostgresSchema.name])
-        do throws(StoreError) { try PostgresSchema.check(PostgresSchema.version(rows)) } catch {
+        do throws(StoreError) { try schema.check(PostgresSchema.version(rows)) } catch {
             connections.clear()
             throw error
         }

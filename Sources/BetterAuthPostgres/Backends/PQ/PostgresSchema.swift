@@ -3,11 +3,17 @@ internal import SystemCalls
 
 /// What the tables look like, by version. Names are prefixed, since the database may have other tables. `migrate` makes
 /// them; a server only reads, inserts, updates and deletes rows.
-enum PostgresSchema {
+package struct PostgresSchema: Sendable {
     /// Each brings a database one version further. A statement of its own for each change: engines that distribute
-    /// tables have no transactions around those. A server of the version before may write for a few seconds more: each
-    /// version reads what that one writes, and what it could not read has a form that it does not know.
-    private static let migrations = [
+    /// tables have no transactions around those. Each statement may be run again, and by several processes at once:
+    /// after a kill all of them are. What changes many rows is divided, by ranges of identities, which are spread
+    /// evenly, and leaves rows alone that are changed already. A server of the version before may write for a few
+    /// seconds more: each version reads what that one writes, and what it could not read has a form that it does not
+    /// know.
+    let migrations: [[String]]
+
+    /// This program's.
+    package static let current = PostgresSchema(migrations: [
         [
             """
             CREATE TABLE IF NOT EXISTS holdfast_accounts (
@@ -19,9 +25,13 @@ enum PostgresSchema {
         [],
         // So may the mark of the keys be longer than they know (``KeyMark``).
         [],
-    ]
+    ])
 
-    static var version: Int { migrations.count }
+    /// The schema of a program with another version more: for tests.
+    package func adding(_ migration: [String]) -> PostgresSchema { PostgresSchema(migrations: migrations + [migration]) }
+
+    /// The version of the last migration.
+    package var version: Int { migrations.count }
 
     /// The version of the tables; 0 for none.
     static func version(of connection: PostgresConnection) throws(StoreError) -> Int {
@@ -47,9 +57,11 @@ enum PostgresSchema {
     }
 
     /// - Throws: ``StoreError/tooOld(_:_:)``, ``StoreError/tooNew(_:_:)``, ``StoreError/unavailable(_:)``.
-    static func check(_ connection: PostgresConnection) throws(StoreError) { try check(version(of: connection)) }
+    func check(_ connection: PostgresConnection) throws(StoreError) {
+        try check(PostgresSchema.version(of: connection))
+    }
 
-    static func check(_ found: Int) throws(StoreError) {
+    func check(_ found: Int) throws(StoreError) {
         guard found >= version else { throw .tooOld(found, version) }
         guard found <= version else { throw .tooNew(found, version) }
     }
@@ -60,24 +72,27 @@ enum PostgresSchema {
     /// What a statement meets when another process does the same at the same time: `IF NOT EXISTS` looks first too.
     private static let meetings: Set = ["23505", "42P07", "42710"]
 
-    /// Brings the tables to this program's version. Of several that do so at the same time each succeeds.
-    /// - Parameter betweenSteps: Called when the version was read and nothing was done yet: for tests.
+    /// Brings the tables to this version. Of several that do so at the same time each succeeds.
+    /// - Parameters:
+    ///   - hasBackup: Whether tables of an earlier version may be changed, which nothing takes back.
+    ///   - betweenSteps: Called when the version was read and nothing was done yet: for tests.
     /// - Returns: The version that the tables had.
-    static func migrate(
-        _ connection: PostgresConnection, betweenSteps: () -> Void = {}
+    func migrate(
+        _ connection: PostgresConnection, hasBackup: Bool, betweenSteps: () -> Void = {}
     ) throws(StoreError) -> Int {
         var met = PostgresConnection.Failure.conflict
-        for attempt in 0..<attempts {
-            if attempt > 0 { usleep(pause) }
-            let found = try version(of: connection)
+        for attempt in 0..<PostgresSchema.attempts {
+            if attempt > 0 { usleep(PostgresSchema.pause) }
+            let found = try PostgresSchema.version(of: connection)
             guard found <= version else { throw .tooNew(found, version) }
+            guard hasBackup || found == 0 || found == version else { throw .needsBackup(found, version) }
             betweenSteps()
             do throws(PostgresConnection.Failure) {
                 guard try bring(connection, from: found) else { continue }
             } catch {
                 switch error {
                 case .conflict: break
-                case .code(let code) where meetings.contains(code): break
+                case .code(let code) where PostgresSchema.meetings.contains(code): break
                 default: throw error.store
                 }
                 met = error
@@ -91,7 +106,7 @@ enum PostgresSchema {
     }
 
     /// - Returns: False when the tables have another version by now than was found, which stays.
-    private static func bring(
+    private func bring(
         _ connection: PostgresConnection, from found: Int
     ) throws(PostgresConnection.Failure) -> Bool {
         guard found < version else { return true }

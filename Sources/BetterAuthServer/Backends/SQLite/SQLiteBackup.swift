@@ -20,12 +20,14 @@ package enum SQLiteBackup {
     }
 
     /// Writes the copy, with mode 0600 whatever the umask, and returns when it is on the disk.
-    /// - Parameter path: The database; a server may have it.
-    /// - Parameter target: A file that does not exist yet.
+    /// - Parameters:
+    ///   - path: The database; a server may have it.
+    ///   - target: A file that does not exist yet.
+    ///   - place: Whose owner the copy gets; nil for the path that it has.
     /// - Throws: ``StoreError/missing(_:)``, ``StoreError/unavailable(_:)``.
-    package static func write(_ path: String, to target: String) throws(StoreError) {
+    package static func write(_ path: String, to target: String, for place: String? = nil) throws(StoreError) {
         let connection = try open(path)
-        do throws(SystemError) { _ = try NewFile.make(target, O_RDWR) } catch {
+        do throws(SystemError) { _ = try NewFile.make(target, O_RDWR, for: place) } catch {
             throw .unavailable("\(target): \(error)")
         }
         // SQLite takes an empty file for a new database, and writes to that one only.
@@ -90,7 +92,7 @@ package enum SQLiteBackup {
             throw .unavailable("\(name) is damaged, or a part of a backup")
         }
         let connection = try SQLiteConnection(path, isWriter: false, cache: 2048)
-        guard try SQLiteSchema.isOurs(connection) else { throw foreign }
+        guard try SQLiteSchema.current.isOurs(connection) else { throw foreign }
         let mark = try mark(connection)
         try forgetSessions(connection)
         return mark

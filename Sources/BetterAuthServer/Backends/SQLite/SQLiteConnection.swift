@@ -34,7 +34,6 @@ internal import CSQLite
         try execute("PRAGMA cell_size_check = ON")
         if isWriter {
             guard try SQLiteSchema.version(of: self) != nil else { throw SQLiteSchema.isForeign }
-            try execute("PRAGMA journal_mode = WAL")
             try execute("PRAGMA synchronous = FULL")
             // A thread of its own does that, off the way of commits.
             try execute("PRAGMA wal_autocheckpoint = 0")

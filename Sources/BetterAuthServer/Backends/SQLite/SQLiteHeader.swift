@@ -15,7 +15,7 @@ package enum SQLiteHeader {
         guard application == SQLiteSchema.applicationID, version <= Int64(Int32.max) else {
             return "is the database of another program; name another file"
         }
-        guard version > SQLiteSchema.version else { return nil }
-        return "has version \(version), and this program knows \(SQLiteSchema.version); update the program"
+        guard version > SQLiteSchema.current.version else { return nil }
+        return "has version \(version), and this program knows \(SQLiteSchema.current.version); update the program"
     }
 }

@@ -5,17 +5,27 @@ internal import SystemCalls
 package struct SQLiteMaintenance: Sendable {
     private let file: SQLiteFile
     private let connection: SQLiteConnection
+    private let schema: SQLiteSchema
+    private let onUpdate: @Sendable (SQLiteUpdate) -> Void
 
+    /// - Parameters:
+    ///   - schema: This program's; another one for tests.
+    ///   - onUpdate: Told when the file is brought to this program's version.
     /// - Throws: ``StoreError/missing(_:)``, ``StoreError/unavailable(_:)``, also when a server has the file.
-    package init(_ path: String) throws(StoreError) {
+    package init(
+        _ path: String, schema: SQLiteSchema = .current, onUpdate: @escaping @Sendable (SQLiteUpdate) -> Void = { _ in }
+    ) throws(StoreError) {
         file = try SQLiteFile(path, creates: false)
         connection = try SQLiteConnection(path, isWriter: true, cache: 16_384)
+        self.schema = schema
+        self.onUpdate = onUpdate
     }
 
-    /// Brings the file to this program's version.
+    /// Brings the file to this program's version, and keeps the earlier one beside it.
     /// - Returns: The version that it had, and the one it has.
+    /// - Throws: ``StoreError``, as a start does.
     package func migrate() throws(StoreError) -> (from: Int, to: Int) {
-        (try SQLiteSchema.migrate(connection), SQLiteSchema.version)
+        (try schema.migrate(connection, at: file.path, onUpdate: onUpdate), schema.version)
     }
 
     /// What a check found.
@@ -43,11 +53,11 @@ package struct SQLiteMaintenance: Sendable {
             if line != "ok" { report.faults.append(line) }
             return true
         }
-        guard try SQLiteSchema.isOurs(connection) else {
+        guard try schema.isOurs(connection) else {
             report.faults.append("the database has other tables than this program makes, or triggers or views")
             return report
         }
-        guard try SQLiteSchema.version(of: connection) == SQLiteSchema.version else {
+        guard try SQLiteSchema.version(of: connection) == schema.version else {
             report.faults.append("the database has another version than this program")
             return report
         }
@@ -79,7 +89,7 @@ package struct SQLiteMaintenance: Sendable {
 
     /// Takes away what has expired and gives the room back to the file system.
     package func vacuum(now: Timestamp) throws(StoreError) {
-        try SQLiteSchema.migrate(connection)
+        try schema.migrate(connection, at: file.path, onUpdate: onUpdate)
         // Whatever lifetime the server has: all that it has kept of the clock counts.
         var clock = try SQLiteSetting.clock(connection, lifetime: 1 << 40)
         _ = clock.advance(to: now, ran: 0)

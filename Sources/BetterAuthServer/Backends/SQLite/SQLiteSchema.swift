@@ -4,12 +4,12 @@ internal import BetterAuthMessages
 ///
 /// Accounts and refreshed keys are looked up by digests, which lie anywhere; what only has to be kept for a while is
 /// appended, which dirties one page for many rows.
-enum SQLiteSchema {
-    /// Marks the file as ours: "HFBA".
-    static let applicationID: Int64 = 0x4846_4241
-
+package struct SQLiteSchema: Sendable {
     /// Each brings a file one version further.
-    static let migrations = [
+    let migrations: [String]
+
+    /// This program's.
+    package static let current = SQLiteSchema(migrations: [
         """
         CREATE TABLE accounts (identity BLOB PRIMARY KEY, row BLOB NOT NULL) STRICT, WITHOUT ROWID;
         CREATE TABLE refreshed (hash BLOB PRIMARY KEY, until INTEGER NOT NULL, reply INTEGER NOT NULL)
@@ -23,9 +23,16 @@ enum SQLiteSchema {
         "",
         // So may the mark of the keys be longer than they know (``KeyMark``).
         "",
-    ]
+    ])
 
-    static var version: Int { migrations.count }
+    /// The schema of a program with another version more: for tests.
+    package func adding(_ migration: String) -> SQLiteSchema { SQLiteSchema(migrations: migrations + [migration]) }
+
+    /// The version of the last migration.
+    package var version: Int { migrations.count }
+
+    /// Marks the file as ours: "HFBA".
+    static let applicationID: Int64 = 0x4846_4241
 
     static let isForeign = StoreError.unavailable("the file is the database of another program")
 
@@ -38,43 +45,69 @@ enum SQLiteSchema {
         return application == applicationID && version >= 0 ? Int(version) : nil
     }
 
-    /// Brings a file to this program's version, in one transaction.
+    private func known(_ connection: SQLiteConnection) throws(StoreError) -> Int {
+        guard let found = try SQLiteSchema.version(of: connection) else { throw SQLiteSchema.isForeign }
+        guard found <= version else { throw .tooNew(found, version) }
+        return found
+    }
+
+    /// Brings a file to this version, in one transaction, once a copy of the earlier one is kept beside it.
+    /// - Parameters:
+    ///   - path: The file of the connection.
+    ///   - onUpdate: Told of a file of an earlier version, before and after.
     /// - Returns: The version that it had.
-    /// - Throws: ``StoreError/unavailable(_:)`` for a file of another program, ``StoreError/tooNew(_:_:)``.
+    /// - Throws: ``StoreError/unavailable(_:)`` for a file of another program, ``StoreError/tooNew(_:_:)``, and
+    ///   ``StoreError/notCopied(_:_:)`` and ``StoreError/copyInTheWay(_:)``, after which it is as it was.
     @discardableResult
-    static func migrate(_ connection: SQLiteConnection) throws(StoreError) -> Int {
-        func known() throws(StoreError) -> Int {
-            guard let found = try version(of: connection) else { throw isForeign }
-            guard found <= version else { throw .tooNew(found, version) }
-            return found
-        }
-        guard try known() < version else { return version }
+    func migrate(
+        _ connection: SQLiteConnection, at path: String, onUpdate: (SQLiteUpdate) -> Void = { _ in }
+    ) throws(StoreError) -> Int {
+        // Before anything else: a file of a later version stays as it is.
+        let first = try known(connection)
+        try connection.execute("PRAGMA journal_mode = WAL")
+        guard first < version else { return first }
         try connection.execute("BEGIN IMMEDIATE")
         let found: Int
+        var copy: EarlierCopy?
         do throws(StoreError) {
             // Again: from here on nobody else changes it.
-            found = try known()
+            found = try known(connection)
+            if (1..<version).contains(found) {
+                onUpdate(.begins(bytes: try SQLiteSchema.bytes(of: connection)))
+                copy = try EarlierCopy(of: path, version: found)
+            }
             for migration in migrations[found...] { try connection.execute(migration) }
-            try connection.execute("PRAGMA application_id = \(applicationID)")
+            try connection.execute("PRAGMA application_id = \(SQLiteSchema.applicationID)")
             try connection.execute("PRAGMA user_version = \(version)")
-            try connection.execute("COMMIT")
         } catch {
+            try? connection.execute("ROLLBACK")
+            // Without it the room that the copy took is there again, for the program of before too.
+            copy?.remove()
+            throw error
+        }
+        do throws(StoreError) { try connection.execute("COMMIT") } catch {
+            // It may be on the disk nevertheless, so the copy stays.
             try? connection.execute("ROLLBACK")
             throw error
         }
+        if let copy { onUpdate(.done(from: found, to: version, copy: copy.path)) }
         return found
+    }
+
+    private static func bytes(of connection: SQLiteConnection) throws(StoreError) -> Int {
+        Int(try number("PRAGMA page_count", connection) * number("PRAGMA page_size", connection))
     }
 
     /// Whether a file has the tables of its version, and nothing else: a trigger or a view in it would be code of a
     /// stranger's.
     /// - Throws: ``StoreError``, also for a version that does not exist.
-    static func isOurs(_ connection: SQLiteConnection) throws(StoreError) -> Bool {
-        guard let found = try version(of: connection), found > 0 else { return false }
+    func isOurs(_ connection: SQLiteConnection) throws(StoreError) -> Bool {
+        guard let found = try SQLiteSchema.version(of: connection), found > 0 else { return false }
         guard found <= version else { throw .tooNew(found, version) }
         let own = try SQLiteConnection(SQLiteConnection.memory, isWriter: false, cache: 64)
         try own.execute("PRAGMA query_only = OFF")
         for migration in migrations[..<found] { try own.execute(migration) }
-        return try objects(own) == objects(connection)
+        return try SQLiteSchema.objects(own) == SQLiteSchema.objects(connection)
     }
 
     private static func objects(_ connection: SQLiteConnection) throws(StoreError) -> [[String]] {
@@ -92,6 +125,14 @@ enum SQLiteSchema {
     static func number(_ text: String, _ connection: SQLiteConnection) throws(StoreError) -> Int64 {
         try connection.prepare(text).first { $0.number(0) } ?? 0
     }
+}
+
+/// A file of an earlier version that is brought to the program's own.
+package enum SQLiteUpdate: Sendable, Hashable {
+    /// It is copied and then changed, which takes a while for so many bytes.
+    case begins(bytes: Int)
+    /// It has this version now, and lies beside it as it was.
+    case done(from: Int, to: Int, copy: String)
 }
 
 /// What the table of settings has under a name.

@@ -52,23 +52,27 @@ package final class SQLiteStore: ServerStore {
 
     /// Opens a database, making or migrating it where needed.
     /// - Parameters:
+    ///   - schema: This program's; another one for tests.
     ///   - lifetimes: What the process before has left is valid for no longer.
     ///   - clock: Operations bring their own moments; this one tells how long they are apart, too.
     ///   - clockWasSet: Told by how many seconds; at the start also for how long no process had the file.
     ///   - onLoss: Told why nothing could be left to the next process.
-    /// - Throws: ``StoreError/unavailable(_:)``, ``StoreError/tooNew(_:_:)``.
+    ///   - onUpdate: Told when a file of an earlier version is brought to this program's.
+    /// - Throws: ``StoreError/unavailable(_:)``, ``StoreError/tooNew(_:_:)``, ``StoreError/notCopied(_:_:)``,
+    ///   ``StoreError/copyInTheWay(_:)``.
     package init(
-        _ path: String, _ settings: SQLiteSettings = SQLiteSettings(), lifetimes: Lifetimes = Lifetimes(),
-        clock: any ServerClock = SystemClock(),
+        _ path: String, _ settings: SQLiteSettings = SQLiteSettings(), schema: SQLiteSchema = .current,
+        lifetimes: Lifetimes = Lifetimes(), clock: any ServerClock = SystemClock(),
         clockWasSet: @escaping @Sendable (_ seconds: Int64, _ isStart: Bool) -> Void = { _, _ in },
-        onLoss: @escaping @Sendable (StoreError) -> Void = { _ in }
+        onLoss: @escaping @Sendable (StoreError) -> Void = { _ in },
+        onUpdate: (SQLiteUpdate) -> Void = { _ in }
     ) throws(StoreError) {
         file = try SQLiteFile(path, creates: true)
         self.settings = settings
         queue = WaitingQueue(capacity: settings.queue)
         let cache = max(settings.cache, 2) * 1024
         let connection = try SQLiteConnection(path, isWriter: true, cache: cache / 2)
-        isNew = try SQLiteSchema.migrate(connection) == 0
+        isNew = try schema.migrate(connection, at: path, onUpdate: onUpdate) == 0
         self.clock = clock
         self.onLoss = onLoss
         self.clockWasSet = clockWasSet
