@@ -275,6 +275,45 @@ import Testing
         #expect(try subject().wait() == 0)
     }
 
+    @Test func `an update that fails leaves the file, and no copy but that of an attempt before`() throws {
+        let failing = SQLiteSchema.current.adding("DROP TABLE accounts; SELECT * FROM accounts")
+        let before = try names()
+        for isKept in [false, true] {
+            if isKept {
+                let database = try bytes(path)
+                #expect(try subject().wait() == 0)
+                for name in ["-wal", "-shm"] { unsafe unlink(path + name) }
+                try database.write(to: URL(fileURLWithPath: path))
+            }
+            #expect(throws: StoreError.self) { try SQLiteMaintenance(path, schema: failing).migrate() }
+            #expect(throws: StoreError.self) { try SQLiteStore(path, schema: failing) }
+            #expect(try version(path) == Self.own)
+            #expect(try names() == (before + (isKept ? ["accounts.db.version-\(Self.own)"] : [])).sorted())
+        }
+    }
+
+    @Test func `a file whose copy has a fault is not updated`() throws {
+        do {
+            // No program of ours writes such a row, and SQLite copies it.
+            let connection = try SQLiteConnection(path, isWriter: true, cache: 64)
+            try connection.execute(
+                "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'BLOB NOT NULL', 'BLOB')")
+        }
+        do {
+            let connection = try SQLiteConnection(path, isWriter: true, cache: 64)
+            try connection.execute(
+                """
+                INSERT INTO settings VALUES ('x', NULL); PRAGMA writable_schema = ON;
+                UPDATE sqlite_schema SET sql = replace(sql, 'BLOB', 'BLOB NOT NULL') WHERE name = 'settings'
+                """)
+        }
+        let before = try names()
+        #expect(throws: StoreError.notCopied(copy, "the copy is damaged")) {
+            try SQLiteMaintenance(path, schema: .madeUp).migrate()
+        }
+        #expect(try names() == before)
+    }
+
     @Test func `what a program is told of it says what to do, and does not come by itself`() throws {
         let found = Self.own - 1
         do { try SQLiteConnection(path, isWriter: true, cache: 64).execute("PRAGMA user_version = \(found)") }
