@@ -1,11 +1,11 @@
 import BetterAuthMessages
-import BetterAuthServer
 import CommandLineArguments
 import Foundation
 import RealParts
 import TestSupport
 import Testing
 
+@testable import BetterAuthServer
 @testable import HoldfastServer
 
 /// The commands of the documents that operators work with, run as they are printed.
@@ -34,6 +34,7 @@ import Testing
         case ("operations.md", "6. Drills", 1): try restores(block)
         case ("operations.md", "6. Drills", 2): try restoresPostgres(block)
         case ("operations.md", "6. Drills", 3): try heals(block)
+        case ("operations.md", "7. Reload, stop, upgrade", 1): try goesBack(block)
         case ("operations.md", "9. Audit log", 1): try writesLine(block)
         case ("operations.md", "9. Audit log", 2): try provesLog(block)
         default: Issue.record("no test runs the block \(block): \(block.text)")
@@ -174,6 +175,30 @@ import Testing
         let again = try shell.start(serving)
         #expect(again.key == server.key)
         #expect(try HTTPClient(again.address).post("/device/rotate", device.rotation().0.bytes).status == 200)
+    }
+
+    /// From a version that is made up; the server was killed, so that its log lies beside the file.
+    private func goesBack(_ block: DocumentBlock) throws {
+        let serving = "holdfast-server serve --listen 127.0.0.1:8080 --database accounts.db"
+        let server = try shell.start(serving)
+        let device = try device(server)
+        server.process.end(SIGKILL)
+        try shell.run("\(KillLog.subject) raise accounts.db")
+        let late = try SQLiteConnection(fixture.path, isWriter: true, cache: 64)
+        try late.execute("DELETE FROM accounts")
+        #expect(throws: HTTPClient.Problem.self) { try shell.start(serving) }
+        try shell.run("cp accounts.db-wal log && test -s log")
+        let rotated = try runServerCommand(
+            ["rotate-keys", "--keys-file", fixture.path + ".keys", "--publish-seconds", "0"], folder)
+        #expect(rotated.status == 0, "\(rotated.output)")
+        for command in block.commands {
+            try shell.run(command.replacing("version-4", with: "version-\(SQLiteSchema.current.version)"))
+        }
+        let again = try shell.start(serving)
+        #expect(again.key != server.key)
+        #expect(try HTTPClient(again.address).post("/device/rotate", device.rotation().0.bytes).status == 200)
+        again.process.end(SIGTERM)
+        withExtendedLifetime(late) {}
     }
 
     private func restoresPostgres(_ block: DocumentBlock) throws {

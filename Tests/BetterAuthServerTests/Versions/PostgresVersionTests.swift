@@ -105,7 +105,8 @@ import Testing
         // Its own migrate changes nothing either.
         let migration = try runServerCommand(["migrate", "--database", url], fixture.folder)
         #expect(migration.status == 1 && migration.output.contains("update the program"), "\(migration.output)")
-        try expect("(SELECT value FROM holdfast_settings WHERE name = 'schema') = '\(PostgresSchema.current.version + 1)'")
+        try expect(
+            "(SELECT value FROM holdfast_settings WHERE name = 'schema') = '\(PostgresSchema.current.version + 1)'")
         // Where it was taken back, the server continues by itself.
         try say(PostgresSchema.current.version)
         try server.waitUntilReady(says: "ready\n")

@@ -39,7 +39,9 @@ import Testing
             try FileManager.default.copyItem(atPath: path + ending, toPath: folder["copy.db"] + ending)
         }
         let connection = try SQLiteConnection(folder["copy.db"], isWriter: false, cache: 64)
-        let fault = try connection.prepare("PRAGMA integrity_check(1)").first { String(decoding: $0.bytes(0), as: UTF8.self) }
+        let fault = try connection.prepare("PRAGMA integrity_check(1)").first {
+            String(decoding: $0.bytes(0), as: UTF8.self)
+        }
         let accounts = try SQLiteSchema.number("SELECT count(*) FROM accounts", connection)
         guard fault == "ok", accounts == 1 else { return nil }
         return try SQLiteSchema.version(of: connection)
@@ -332,13 +334,15 @@ import Testing
         let found = Self.own - 1
         do {
             let connection = try SQLiteConnection(path, isWriter: true, cache: 64)
-            try connection.execute("PRAGMA user_version = \(found); INSERT INTO settings VALUES ('x', zeroblob(1000000))")
+            try connection.execute(
+                "PRAGMA user_version = \(found); INSERT INTO settings VALUES ('x', zeroblob(1000000))")
         }
         let disk = try Mounted.folder(in: scratch.path)
         let refused = try runServerCommand(
             ["migrate", "--database", disk + "/accounts.db"], scratch.path,
             before: Mounted.words(
-                "mount -t tmpfs -o size=1500k none \(disk) && cp -p \(path) \(disk)/accounts.db", after: "ls -A \(disk)"))
+                "mount -t tmpfs -o size=1500k none \(disk) && cp -p \(path) \(disk)/accounts.db", after: "ls -A \(disk)"
+            ))
         #expect(refused.status == 1 && refused.output.contains("full"), "\(refused.output)")
         #expect(refused.output.contains("was not updated") && refused.output.contains("make room"))
         #expect(refused.output.hasSuffix("\naccounts.db\n"), "\(refused.output)")

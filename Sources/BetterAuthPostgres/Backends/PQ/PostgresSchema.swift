@@ -28,7 +28,9 @@ package struct PostgresSchema: Sendable {
     ])
 
     /// The schema of a program with another version more: for tests.
-    package func adding(_ migration: [String]) -> PostgresSchema { PostgresSchema(migrations: migrations + [migration]) }
+    package func adding(_ migration: [String]) -> PostgresSchema {
+        PostgresSchema(migrations: migrations + [migration])
+    }
 
     /// The version of the last migration.
     package var version: Int { migrations.count }
