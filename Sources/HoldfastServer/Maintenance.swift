@@ -29,7 +29,7 @@ extension ServerCommand {
                 + "UPDATE and DELETE. Stop the servers first. An update cannot be undone: it requires a backup "
                 + "(pg_dump), and --backup-made says that there is one.",
             "A SQLite file must exist; serve updates it itself. What it was is kept beside it first, as "
-                + "FILE.version-N; remove that when no earlier version will be used again.",
+                + "FILE.version-N; remove that when you will not go back.",
         ],
         example: "holdfast-server migrate --database accounts.db", required: [ServerOptions.database.option],
         options: [ServerOptions.backupMade.option], isConfigured: true, run: Maintenance.migrate)
@@ -94,7 +94,7 @@ enum Maintenance {
     /// Names the copy that an update has kept.
     static func tell(_ update: SQLiteUpdate) {
         guard case .done(_, _, let copy) = update else { return }
-        ServerOutput.say("Kept \(copy) to go back to; remove it when no earlier version will be used again.\n")
+        ServerOutput.say("Kept \(copy) to go back to; remove it when you will not go back.\n")
     }
 
     static func acceptRedis(_ arguments: Arguments) throws -> ServerExit {

@@ -69,7 +69,7 @@ enum ServedData {
                 .notice, "updated",
                 [
                     "database": .text(path), "from": .number(from), "to": .number(to), "copy": .text(copy),
-                    "reason": "the copy is what an earlier version can go back to; remove it when none will",
+                    "reason": "an earlier version can go back to the copy; remove it when you will not go back",
                 ])
         }
     }

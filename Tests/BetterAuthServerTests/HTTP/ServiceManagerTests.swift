@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import BetterAuthHTTP
+@testable import BetterAuthServer
 
 /// What the server and systemd say to each other, with a socket in the place of systemd's: sd_notify(3).
 @Suite struct ServiceManagerTests {
@@ -72,6 +73,22 @@ import Testing
         server.process.signal(SIGTERM)
         #expect(manager.nextChange() == "STOPPING=1")
         #expect(server.process.wait() == 0)
+    }
+
+    /// An update that were ended for taking long would begin anew for ever.
+    @Test func `systemd is told to wait for an update of the database`() throws {
+        #expect(try runServerCommand(["init", "--database", fixture.path], fixture.folder).status == 0)
+        do { try SQLiteConnection(fixture.path, isWriter: true, cache: 64).execute("PRAGMA user_version = 3") }
+        let manager = try Manager(fixture.folder + "/notify")
+        for isFirst in [true, false] {
+            let server = try ServerProcess(
+                ["serve", "--listen", "127.0.0.1:0", "--database", fixture.path], folder: fixture.folder,
+                environment: ["NOTIFY_SOCKET": fixture.folder + "/notify"])
+            if isFirst { #expect(manager.nextChange()?.hasPrefix("EXTEND_TIMEOUT_USEC=") == true) }
+            #expect(manager.nextChange() == "READY=1")
+            server.process.end(SIGTERM)
+            #expect(manager.nextChange() == "STOPPING=1")
+        }
     }
 
     @Test func `what is no socket's name changes nothing`() throws {

@@ -94,43 +94,70 @@ import Testing
         #expect(configured.status == 2, "\(configured.output)")
     }
 
+    /// Makes updates of accounts wait in the middle of the ranges for this connection.
+    private func hold() throws -> PostgresConnection {
+        try pair.postgres.run(
+            """
+            CREATE FUNCTION waits() RETURNS trigger LANGUAGE plpgsql
+                AS $$ BEGIN PERFORM pg_advisory_xact_lock(7); RETURN NEW; END $$;
+            CREATE TRIGGER waits BEFORE UPDATE ON holdfast_accounts FOR EACH ROW
+                WHEN (NEW.identity >= '\\x80') EXECUTE FUNCTION waits()
+            """, in: database)
+        let holding = try PostgresConnection(SecretText(url))
+        try holding.run("SELECT pg_advisory_lock(7)")
+        return holding
+    }
+
+    private func waitForUpdate(_ looking: PostgresConnection) throws {
+        let waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = '\(database)' AND wait_event = 'advisory'"
+        #expect(try Patience.wait { try looking.query(waiting).count > 0 })
+    }
+
     @Test func `a server of this version continues during the update, and refuses everything after it`() throws {
         try PostgresStore.migrate(url)
         let server = try ServerProcess(serving(url), folder: fixture.folder)
-        let first = try TestDevice.registered(over: HTTPClient(server.address))
+        let client = try HTTPClient(server.address)
+        func registered(_ isWanted: (UInt8) -> Bool) throws -> TestDevice {
+            while true {
+                let device = try TestDevice.registered(over: client)
+                if isWanted(device.identity.rawBytes[0]) { return device }
+            }
+        }
+        let (first, _) = (try registered { $0 < 0x80 }, try registered { $0 >= 0x80 })
         let dump = "\(pair.postgres.folder)/dump-\(database)"
         try pair.postgres.program(
             "pg_dump", "-Fc", "-t", "holdfast_accounts", "-t", "holdfast_settings", "-f", dump, url)
+        let (holding, looking) = (try hold(), try PostgresConnection(SecretText(url)))
+        let update = try Spawned([KillLog.subject, "raise", url])
+        try waitForUpdate(looking)
         // Of the others only the names: each device's keys take locked memory.
-        let known = Mutex([first.identity])
-        let isRaised = Atomic(false)
-        let (url, address) = (url, server.address)
-        DispatchQueue.concurrentPerform(iterations: 2) { place in
-            do {
-                if place == 0 {
-                    _ = Patience.wait { known.withLock { $0.count > 20 } }
-                    try PostgresStore.migrate(url, .madeUp, hasBackup: true)
-                    isRaised.store(true, ordering: .sequentiallyConsistent)
-                    return
-                }
-                let client = try HTTPClient(address)
-                var refused = 0
-                // Until it has noticed, which it does by itself.
-                while !isRaised.load(ordering: .sequentiallyConsistent) || refused < 3 {
-                    let hash = RecoveryHash(try freshDigest())
-                    let device = try TestDevice(recovery: hash)
-                    let reply = try client.post("/account/create", device.creation(hash).bytes)
-                    #expect(reply.status == 200 || reply.status == 503, "\(reply.text)")
-                    if reply.status == 200 { known.withLock { $0.append(device.identity) } } else { refused += 1 }
-                }
-            } catch { Issue.record("\(error)") }
+        var known = [first.identity]
+        for _ in 0..<10 { known.append(try TestDevice.registered(over: client).identity) }
+        let (rotation, rotated) = try first.rotation()
+        #expect(try client.post("/device/rotate", rotation.bytes).status == 200)
+        do {
+            let early = try store(.madeUp)
+            defer { early.close() }
+            #expect(throws: StoreError.tooOld(Self.own, Self.next)) { try early.check() }
         }
+        try holding.run("SELECT pg_advisory_unlock(7)")
+        #expect(update.wait() == 0)
+        // It notices by itself.
+        let isRefusing = try Patience.wait {
+            let hash = RecoveryHash(try freshDigest())
+            let device = try TestDevice(recovery: hash)
+            let reply = try client.post("/account/create", device.creation(hash).bytes)
+            #expect(reply.status == 200 || reply.status == 503, "\(reply.text)")
+            if reply.status == 200 { known.append(device.identity) }
+            return reply.status == 503
+        }
+        #expect(isRefusing)
         #expect(server.log.contains("has version \(Self.next)"), "\(server.log)")
-        #expect(try HTTPClient(address).post("/device/rotate", first.rotation().0.bytes).status == 503)
+        #expect(try client.post("/device/rotate", rotated.rotation().0.bytes).status == 503)
         // What the server has acknowledged meanwhile is there, also where it came after its range.
         let store = try store(.madeUp)
         defer { store.close() }
-        for identity in known.withLock({ $0 }) { #expect(try store.account(identity) != nil) }
+        for identity in known { #expect(try store.account(identity) != nil) }
         server.process.end(SIGTERM)
         for words in [serving(url), ["migrate", "--database", url], ["migrate", "--database", url, "--backup-made"]] {
             let refused = try runServerCommand(words, fixture.folder)
@@ -165,20 +192,9 @@ import Testing
 
     @Test func `an update that is killed in a range is taken up by two at once`() throws {
         let accounts = try fill(200)
-        let holding = try PostgresConnection(SecretText(url))
-        let looking = try PostgresConnection(SecretText(url))
-        // It waits in a middle range. A row that somebody else has would stop it before, where it adds a column.
-        try pair.postgres.run(
-            """
-            CREATE FUNCTION waits() RETURNS trigger LANGUAGE plpgsql
-                AS $$ BEGIN PERFORM pg_advisory_xact_lock(7); RETURN NEW; END $$;
-            CREATE TRIGGER waits BEFORE UPDATE ON holdfast_accounts FOR EACH ROW
-                WHEN (NEW.identity >= '\\x80') EXECUTE FUNCTION waits()
-            """, in: database)
-        try holding.run("SELECT pg_advisory_lock(7)")
+        let (holding, looking) = (try hold(), try PostgresConnection(SecretText(url)))
         let killed = try Spawned([KillLog.subject, "raise", url])
-        let waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = '\(database)' AND wait_event_type = 'Lock'"
-        #expect(try Patience.wait { try looking.query(waiting).count > 0 })
+        try waitForUpdate(looking)
         killed.end(SIGKILL)
         try expect("(SELECT count(*) FROM holdfast_accounts WHERE size IS NOT NULL) BETWEEN 1 AND 199")
         try holding.run("SELECT pg_advisory_unlock(7)")

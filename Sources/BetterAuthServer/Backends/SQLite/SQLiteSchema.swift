@@ -81,7 +81,7 @@ package struct SQLiteSchema: Sendable {
             try connection.execute("PRAGMA user_version = \(version)")
         } catch {
             try? connection.execute("ROLLBACK")
-            // Without it the room that the copy took is there again, for the program of before too.
+            // The file is as it was: its copy would only take room from the earlier program.
             copy?.remove()
             throw error
         }
