@@ -3,6 +3,8 @@ import RealParts
 import TestSupport
 import Testing
 
+@testable import BetterAuthServer
+
 /// Drills that root runs while the server is another user's.
 @Suite(.enabled(if: geteuid() == 0, "without root nothing belongs to another user"))
 struct RootDrillTests {
@@ -70,6 +72,19 @@ struct RootDrillTests {
         let third = try serve()
         #expect(third.key == second.key)
         #expect(try HTTPClient(third.address).get("/ready").text == "ready\n")
+        #expect(try owners() == [nobody])
+    }
+
+    @Test func `the copy that an update keeps belongs to whom the database belongs`() throws {
+        for (path, isOwnFolder) in [(database, false), (own["accounts.db"], true)] {
+            try run(["init", "--database", path])
+            do { try SQLiteConnection(path, isWriter: true, cache: 64).execute("PRAGMA user_version = 3") }
+            #expect(unsafe chown(path, nobody, gid_t.max) == 0)
+            try run(["migrate", "--database", path])
+            var status = stat()
+            #expect(unsafe lstat(path + ".version-3", &status) == 0)
+            #expect(status.st_uid == nobody && status.st_mode & 0o777 == 0o600, "\(isOwnFolder)")
+        }
         #expect(try owners() == [nobody])
     }
 

@@ -5,11 +5,11 @@ internal import SystemCalls
 /// them; a server only reads, inserts, updates and deletes rows.
 package struct PostgresSchema: Sendable {
     /// Each brings a database one version further. A statement of its own for each change: engines that distribute
-    /// tables have no transactions around those. Each statement may be run again, and by several processes at once:
-    /// after a kill all of them are. What changes many rows is divided, by ranges of identities, which are spread
-    /// evenly, and leaves rows alone that are changed already. A server of the version before may write for a few
-    /// seconds more: each version reads what that one writes, and what it could not read has a form that it does not
-    /// know.
+    /// tables have no transactions around those. Each may run again, and in several processes at once: after a kill all
+    /// of them do. One that changes many rows does so for a range of identities, which are spread evenly, and leaves
+    /// rows alone that are changed already, so that what was done before the kill is not done again. A server of the
+    /// version before may write meanwhile, and for a few seconds more: each version reads what that one writes, and
+    /// what it could not read has a form that it does not know.
     let migrations: [[String]]
 
     /// This program's.
