@@ -102,6 +102,28 @@ import Testing
         again.process.end(SIGTERM)
     }
 
+    @Test func `the log that a killed later version has left stays beside its file`() throws {
+        #expect(try subject().wait() == 0)
+        let left = scratch["left.db"]
+        do {
+            let late = try SQLiteStore(path, schema: .madeUp)
+            defer { late.close() }
+            try late.probe(now: TestClock().now)
+            for ending in ["", "-wal"] {
+                try FileManager.default.copyItem(atPath: path + ending, toPath: left + ending)
+            }
+        }
+        let (file, log) = (try bytes(left), try bytes(left + "-wal"))
+        #expect(!log.isEmpty)
+        for command in ["migrate", "check", "vacuum", "init"] {
+            let refused = try runServerCommand([command, "--database", left], scratch.path)
+            #expect(refused.status != 0 && refused.output.contains("has version"), "\(command): \(refused.output)")
+            #expect(try bytes(left) == file && bytes(left + "-wal") == log, "\(command)")
+        }
+        let report = try SQLiteMaintenance(left, schema: .madeUp).check()
+        #expect(report.faults.isEmpty && report.accounts == 1, "\(report.faults)")
+    }
+
     @Test(arguments: ["serve", "migrate", "vacuum", "init"])
     func `whatever updates the file keeps what it was, and says where`(_ command: String) throws {
         let found = Self.own - 1

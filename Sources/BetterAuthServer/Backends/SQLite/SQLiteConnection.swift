@@ -13,12 +13,15 @@ internal import CSQLite
     static let memory = ":memory:"
 
     /// Opens a file that exists. One of another program is refused before anything of it is changed.
-    /// - Parameter cache: KiB of pages kept in memory.
+    /// - Parameters:
+    ///   - cache: KiB of pages kept in memory.
+    ///   - looksOnly: Whether it is no reader among others, and leaves a log beside the file when it ends.
     /// - Throws: ``StoreError/unavailable(_:)``.
-    init(_ path: String, isWriter: Bool, cache: Int) throws(StoreError) {
+    init(_ path: String, isWriter: Bool, cache: Int, looksOnly: Bool = false) throws(StoreError) {
         var opened: OpaquePointer?
         // Readers of a WAL need to write its index, so they too open for writing and are kept from it by a pragma.
-        let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
+        let access = looksOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE
+        let flags = access | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW
         let status = unsafe sqlite3_open_v2(SQLiteConnection.name(path), &opened, flags, nil)
         guard status == SQLITE_OK, let opened = unsafe opened else {
             unsafe sqlite3_close_v2(opened)

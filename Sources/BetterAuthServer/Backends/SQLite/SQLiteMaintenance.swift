@@ -16,6 +16,7 @@ package struct SQLiteMaintenance: Sendable {
         _ path: String, schema: SQLiteSchema = .current, onUpdate: @escaping @Sendable (SQLiteUpdate) -> Void = { _ in }
     ) throws(StoreError) {
         file = try SQLiteFile(path, creates: false)
+        try schema.admit(path)
         connection = try SQLiteConnection(path, isWriter: true, cache: 16_384)
         self.schema = schema
         self.onUpdate = onUpdate

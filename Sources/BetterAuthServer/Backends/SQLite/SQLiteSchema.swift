@@ -1,4 +1,5 @@
 internal import BetterAuthMessages
+internal import SystemCalls
 
 /// What the tables look like, by the version of the file.
 ///
@@ -49,6 +50,17 @@ package struct SQLiteSchema: Sendable {
         guard let found = try SQLiteSchema.version(of: connection) else { throw SQLiteSchema.isForeign }
         guard found <= version else { throw .tooNew(found, version) }
         return found
+    }
+
+    /// Refuses the file of a later program that was killed, before a connection is open that would bring the log beside
+    /// it into it at its end. What this cannot tell, ``migrate(_:at:onUpdate:)`` does.
+    /// - Throws: ``StoreError/tooNew(_:_:)``.
+    func admit(_ path: String) throws(StoreError) {
+        guard unsafe access(path + "-wal", F_OK) == 0,
+            let connection = try? SQLiteConnection(path, isWriter: false, cache: 64, looksOnly: true),
+            let found = try? SQLiteSchema.version(of: connection), found > version
+        else { return }
+        throw .tooNew(found, version)
     }
 
     /// Brings a file to this version, in one transaction, once a copy of the earlier one is kept beside it.

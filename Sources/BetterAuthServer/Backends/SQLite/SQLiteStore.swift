@@ -68,6 +68,7 @@ package final class SQLiteStore: ServerStore {
         onUpdate: (SQLiteUpdate) -> Void = { _ in }
     ) throws(StoreError) {
         file = try SQLiteFile(path, creates: true)
+        try schema.admit(path)
         self.settings = settings
         queue = WaitingQueue(capacity: settings.queue)
         let cache = max(settings.cache, 2) * 1024
