@@ -24,11 +24,15 @@ import Testing
         return try JSONDecoder().decode(Expected.self, from: Data(contentsOf: file))
     }
 
-    /// A copy of one of a release's homes, with the modes that git does not keep.
+    /// A copy of one of a release's homes, with the modes and the empty folder that git does not keep.
     static func copied(_ part: String, of release: String) throws -> Sandbox {
         let sandbox = try Sandbox()
         let manager = FileManager.default
         try manager.copyItem(atPath: folder.appending(path: "\(release)/\(part)").path, toPath: sandbox.home)
+        let files = sandbox.home + "/files"
+        if !manager.fileExists(atPath: files) {
+            try manager.createDirectory(atPath: files, withIntermediateDirectories: false)
+        }
         for name in [""] + (try manager.subpathsOfDirectory(atPath: sandbox.home)) {
             let path = sandbox.home + "/" + name
             var isFolder: ObjCBool = false
@@ -57,6 +61,16 @@ import Testing
         let login = try sandbox.run(
             "show", "logins/mail", "--field", "password", "--reveal", passcode: expected.passcode)
         #expect(login.code == 0 && login.text.contains(expected.login), "\(login.text)\(login.errors)")
+    }
+
+    @Test("a vault of an earlier release that opens without asking opens", arguments: releases)
+    func device(_ release: String) throws {
+        let expected = try Self.expected(release)
+        let sandbox = try Self.copied("device", of: release)
+        let note = try sandbox.run("get", "note")
+        #expect(note.code == 0 && note.text == expected.note, "\(note.errors)")
+        let verified = try sandbox.run("verify")
+        #expect(verified.code == 0, "\(verified.text)\(verified.errors)")
     }
 
     @Test("the open compartment and the inbox of an earlier release are read", arguments: releases)
