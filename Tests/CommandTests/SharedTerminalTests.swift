@@ -42,6 +42,7 @@ import Testing
         cat > foreign.py <<'END'
         import ctypes, fcntl, os, pty, socket, sys, termios
         number = int(os.ttyname(0).rsplit("/", 1)[1])
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
         here, there = socket.socketpair()
         if os.fork() == 0:
             if ctypes.CDLL(None).unshare(0x20000) != 0: os._exit(1)
@@ -79,6 +80,22 @@ import Testing
                 ask 'exec /usr/bin/python3 foreign.py ssh-add -l' > shown; cat shown
                 """#)
         #expect(result.text == "THERE The agent has no identities.\n", "\(result.text) \(result.errors)")
+    }
+
+    @Test(.enabled(if: Mounted.isAllowed))
+    func `what waits on a container's terminal of the same number reads nothing of this one`() throws {
+        let result = try run(
+            Self.foreign + #"""
+                pass; printf kept | "$HOLDFAST" put note; lock; mkfifo there
+                cat > beside <<'END'
+                /usr/bin/python3 foreign.py sh -c 'echo; exec cat' < "$(tty)" > there & foreign=$!
+                read -r _ < there
+                "$HOLDFAST" get note --no-agent
+                kill $foreign; wait $foreign
+                END
+                ask 'bash beside; :' 'Passcode: ' "$PASSCODE" | grep -c kept
+                """#)
+        #expect(result.text == "1\n", "\(result.text) \(result.errors)")
     }
 
     /// Asks the agent for its keys and waits for the answer as it is told: in `recv`, or in `select`, as a program that

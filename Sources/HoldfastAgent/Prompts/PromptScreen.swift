@@ -56,7 +56,7 @@ struct PromptScreen: ~Copyable {
         isShown = false
         let line = words.map { "\r\nholdfast: \($0)\r\n" } ?? ""
         // One that reads already may have turned the echo off for itself, which changed nothing.
-        let isTaken = !question.isInFront && TerminalReaders.isRead(terminal)
+        let isTaken = !question.isInFront && TerminalReaders.isRead(terminal, of: question.process)
         PromptScreen.giveBack(descriptor, isWindow, isTaken ? 0 : before, line)
         guardian = nil
     }

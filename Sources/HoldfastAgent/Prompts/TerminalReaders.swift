@@ -35,23 +35,28 @@ package enum TerminalReaders {
         var above: Set<Int32> = [asker]
         var parent = asking.parent
         while parent > 1, above.insert(parent).inserted, let stat = ProcessStat(of: parent) { parent = stat.parent }
-        return isAny(on: terminal) { !isHarmless($0, $1, above.contains($0)) } ?? true
+        return isAny(on: terminal, asking.session) { !isHarmless($0, $1, above.contains($0)) } ?? true
     }
 
     /// Whether one of the programs in the foreground of a terminal that have it open to read is such a one; nil where
     /// the kernel does not tell.
-    private static func isAny(on terminal: UInt32, _ isMeant: (Int32, ProcessStat) -> Bool) -> Bool? {
+    /// - Parameter session: The one that has the terminal: a container's terminals have the same numbers, and nobody but
+    ///   their owner sees what is open there.
+    private static func isAny(
+        on terminal: UInt32, _ session: Int32?, _ isMeant: (Int32, ProcessStat) -> Bool
+    ) -> Bool? {
         Spawn.numbers(in: "/proc")?.contains { process in
             guard let stat = ProcessStat(of: process), stat.terminal == terminal, stat.group == stat.foreground,
-                reads(process, terminal)
+                session == nil || stat.session == session, reads(process, terminal)
             else { return false }
             return isMeant(process, stat)
         }
     }
 
     /// Whether a program in the foreground waits in a read of the terminal now. Not a shell that leads the session.
-    static func isRead(_ terminal: UInt32) -> Bool {
-        let isOne = isAny(on: terminal) { process, stat in
+    /// - Parameter asker: A process of that terminal; every session is looked at where it has ended.
+    static func isRead(_ terminal: UInt32, of asker: Int32) -> Bool {
+        let isOne = isAny(on: terminal, ProcessStat(of: asker)?.session) { process, stat in
             stat.session != process
                 && waitingPlaces(of: process).contains { $0.contains("tty") || $0.contains("woken") }
         }
