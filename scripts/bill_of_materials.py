@@ -108,7 +108,10 @@ def main():
                     linked.setdefault(library, []).append((own, relation))
     for library in sorted(linked):
         # Some of Debian 13's have another name and provide the one without it.
-        shown = versions.get(library) or versions.get(library + "t64")
+        actual = library + "t64" if library + "t64" in versions else library
+        shown = versions.get(actual)
+        if not shown and any(relation == "DYNAMIC_LINK" for _, relation in linked[library]):
+            sys.exit(f"bill_of_materials.py: {folder} was not built with {library}, which it depends on")
         packages.append({
             "SPDXID": identifier(library), "name": library, **({"versionInfo": shown} if shown else {}),
             "supplier": "Organization: Debian", "downloadLocation": "NOASSERTION", "filesAnalyzed": False,
@@ -116,15 +119,14 @@ def main():
             "copyrightText": "NOASSERTION",
             "externalRefs": [{
                 "referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl",
-                "referenceLocator": f"pkg:deb/debian/{library}" + (f"@{urllib.parse.quote(shown)}" if shown else ""),
+                "referenceLocator": f"pkg:deb/debian/{actual}" + (f"@{urllib.parse.quote(shown)}" if shown else ""),
             }],
         })
         for own, relation in linked[library]:
             ends = (own, relation, identifier(library))
             relations.append(ends if relation == "DYNAMIC_LINK" else ends[::-1])
-    swift = subprocess.run(["swift", "--version"], capture_output=True, text=True).stdout
     packages.append({
-        "SPDXID": "SPDXRef-swift", "name": "swift", "versionInfo": re.search(r"version ([\d.]+)", swift)[1],
+        "SPDXID": "SPDXRef-swift", "name": "swift", "versionInfo": (folder / "SWIFT").read_text(encoding="utf-8").strip(),
         "downloadLocation": "https://www.swift.org/download/", "filesAnalyzed": False,
         "licenseDeclared": "Apache-2.0 WITH Swift-exception", "licenseConcluded": "NOASSERTION",
         "copyrightText": "NOASSERTION",

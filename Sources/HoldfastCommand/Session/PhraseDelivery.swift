@@ -74,7 +74,8 @@ struct PhraseDelivery {
                     throw error
                 }
                 let old = replacesOne ? "; the old one still opens the vault" : ""
-                throw .failure(.cancelled, "cancelled; \(consequence), and this phrase is not valid\(old)")
+                let why = error.code == .cancelled ? "cancelled" : error.what
+                throw .failure(.cancelled, "\(why); \(consequence), and this phrase is not valid\(old)")
             }
         }
     }
