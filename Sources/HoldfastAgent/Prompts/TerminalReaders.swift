@@ -40,8 +40,8 @@ package enum TerminalReaders {
 
     /// Whether one of the programs in the foreground of a terminal that have it open to read is such a one; nil where
     /// the kernel does not tell.
-    /// - Parameter session: The one that has the terminal: a container's terminals have the same numbers, and nobody but
-    ///   their owner sees what is open there.
+    /// - Parameter session: The one that has the terminal: a container's terminals have the same numbers, and nobody
+    ///   but their owner sees what is open there.
     private static func isAny(
         on terminal: UInt32, _ session: Int32?, _ isMeant: (Int32, ProcessStat) -> Bool
     ) -> Bool? {
