@@ -194,7 +194,9 @@ import Testing
                 cat seen; guards; lock
                 ask 'ssh-add -l' 'Passcode: ' "!kill -9 \$(ps -o pid= --ppid $(agent))" '' "$PASSCODE" | grep -c laptop
                 guards; lock
-                ask 'ssh-add -l' 'Passcode: ' "!\$HOLDFAST lock --shut-down > /dev/null" | grep -c 'no longer open'
+                # The agent lets go of the program first; with it the terminal would be gone before the words are there.
+                ask 'ssh-add -l; read -r' 'Passcode: ' "!\$HOLDFAST lock --shut-down > /dev/null" \
+                    'no longer open' '\n' | grep -c 'no longer open'
                 for words in guard-terminal 'guard-terminal 8' 'guard-terminal 8 8' 'guard-terminal 4294967295'; do
                     true | "$HOLDFAST" $words > out 2>&1; echo "$? $(grep -c 'unknown command' out)"
                 done
