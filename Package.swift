@@ -330,6 +330,19 @@ let package = Package(
                 "SystemCalls",
             ]),
         library("AgentMessages", ["VaultFormat"]),
+        // What travels between a user's devices: the merge and the bytes; pure.
+        library("SyncFormat", ["VaultFormat"]),
+        // The sync: keys, entries, roads.
+        library(
+            "VaultSync",
+            ["SyncFormat", "VaultStorage", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"]),
+        tests("SyncFormatTests", ["SyncFormat", "VaultFormat"]),
+        tests(
+            "VaultSyncTests",
+            [
+                "VaultSync", "SyncFormat", "VaultStorage", "VaultFormat", "Cryptography", "SecretMemory",
+                "SystemCalls",
+            ]),
         library("Gzip", ["SecretMemory"], c: ["CZlib"]),
         // Reads QR codes of images, in a process of its own.
         library("QRReading", ["SecretMemory", "SystemCalls"], c: ["CQRDecode"]),

@@ -1,10 +1,10 @@
 /// Reads a public structure field by field; every read is bounds-checked and a short input is an error.
-struct ByteReader {
+package struct ByteReader {
     private let bytes: [UInt8]
     private var position: Int
     private let end: Int
 
-    init(_ bytes: [UInt8], _ range: Range<Int>? = nil) {
+    package init(_ bytes: [UInt8], _ range: Range<Int>? = nil) {
         self.bytes = bytes
         let range = range ?? 0..<bytes.count
         position = min(max(range.lowerBound, 0), bytes.count)
@@ -24,9 +24,9 @@ struct ByteReader {
         self.init(bytes, start..<covered)
     }
 
-    var remaining: Int { end - position }
+    package var remaining: Int { end - position }
 
-    mutating func integer<T: FixedWidthInteger & UnsignedInteger>(_ type: T.Type) throws(FormatError) -> T {
+    package mutating func integer<T: FixedWidthInteger & UnsignedInteger>(_ type: T.Type) throws(FormatError) -> T {
         let size = T.bitWidth / 8
         guard remaining >= size else { throw .wrongSize }
         var value: T = 0
@@ -35,7 +35,7 @@ struct ByteReader {
         return value
     }
 
-    mutating func bytes(_ count: Int) throws(FormatError) -> [UInt8] {
+    package mutating func bytes(_ count: Int) throws(FormatError) -> [UInt8] {
         guard count >= 0, remaining >= count else { throw .wrongSize }
         defer { position += count }
         return Array(bytes[position..<position + count])
@@ -47,39 +47,41 @@ struct ByteReader {
     }
 
     /// Bytes behind a 16-bit length.
-    mutating func counted(limit: Int, _ field: StaticField) throws(FormatError) -> [UInt8] {
+    package mutating func counted(limit: Int, _ field: StaticField) throws(FormatError) -> [UInt8] {
         let count = Int(try integer(UInt16.self))
         guard count <= limit else { throw .invalid(field: field) }
         return try bytes(count)
     }
 
     /// Everything left must be zero: what no version writes, no version ignores.
-    mutating func expectZeros(_ field: StaticField) throws(FormatError) {
+    package mutating func expectZeros(_ field: StaticField) throws(FormatError) {
         for index in position..<end where bytes[index] != 0 { throw .invalid(field: field) }
         position = end
     }
 
-    func expectEnd() throws(FormatError) {
+    package func expectEnd() throws(FormatError) {
         guard remaining == 0 else { throw .wrongSize }
     }
 }
 
 /// Integers are little-endian in every structure.
-struct ByteWriter {
-    private(set) var bytes: [UInt8] = []
+package struct ByteWriter {
+    package private(set) var bytes: [UInt8] = []
 
-    mutating func integer<T: FixedWidthInteger & UnsignedInteger>(_ value: T) {
+    package init() {}
+
+    package mutating func integer<T: FixedWidthInteger & UnsignedInteger>(_ value: T) {
         for index in 0..<(T.bitWidth / 8) { bytes.append(UInt8(truncatingIfNeeded: value >> T(8 * index))) }
     }
 
-    mutating func append(_ more: [UInt8]) { bytes += more }
+    package mutating func append(_ more: [UInt8]) { bytes += more }
 
-    mutating func counted(_ more: [UInt8]) {
+    package mutating func counted(_ more: [UInt8]) {
         integer(UInt16(clamping: more.count))
         bytes += more
     }
 
-    mutating func pad(to count: Int) {
+    package mutating func pad(to count: Int) {
         bytes += [UInt8](repeating: 0, count: max(0, count - bytes.count))
     }
 

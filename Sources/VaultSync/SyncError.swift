@@ -1,0 +1,15 @@
+package import Cryptography
+package import SystemCalls
+package import VaultFormat
+
+/// Why a step of a sync failed. Names the place, never the contents.
+package enum SyncError: Error, Sendable, Hashable {
+    /// Bytes that no writer of this version writes.
+    case format(FormatError)
+    /// A signature, a tag, or a key that was committed to does not fit.
+    case notAuthentic(StaticField)
+    /// What the cryptography's library says.
+    case cryptography(CryptographyError)
+    /// What the system says about the road.
+    case road(SystemError)
+}
