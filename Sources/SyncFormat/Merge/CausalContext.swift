@@ -1,0 +1,96 @@
+/// Where a value was written: an entry of a stream.
+package struct Dot: Sendable, Hashable, Comparable {
+    package let stream: StreamID
+    /// From 1.
+    package let number: UInt64
+
+    package init(_ stream: StreamID, _ number: UInt64) {
+        self.stream = stream
+        self.number = number
+    }
+
+    package static func < (left: Dot, right: Dot) -> Bool {
+        (left.stream, left.number) < (right.stream, right.number)
+    }
+}
+
+/// A dot, and what the writer's clock said. The time chooses what is shown first and nothing else: it may be wrong, and
+/// it belongs to whoever has the device.
+package struct Stamp: Sendable, Hashable, Comparable {
+    package let dot: Dot
+    /// Milliseconds since 1970.
+    package let time: Int64
+
+    package init(_ dot: Dot, time: Int64) {
+        self.dot = dot
+        self.time = time
+    }
+
+    /// By the dot. Two times of one dot are of a liar; their order is the same everywhere.
+    package static func < (left: Stamp, right: Stamp) -> Bool {
+        (left.dot, left.time) < (right.dot, right.time)
+    }
+}
+
+/// What somebody has seen of one item: for each stream the highest number. All numbers below count as seen.
+package struct CausalContext: Sendable, Hashable {
+    /// One dot for each stream, in ascending order.
+    package private(set) var highest: [Dot] = []
+
+    package init() {}
+
+    /// Nil unless the streams are in ascending order, each once, with numbers above zero.
+    package init?(ascending dots: [Dot]) {
+        for index in dots.indices {
+            guard dots[index].number > 0, index == 0 || dots[index - 1].stream < dots[index].stream else { return nil }
+        }
+        highest = dots
+    }
+
+    package var isEmpty: Bool { highest.isEmpty }
+
+    /// The highest number seen of a stream; 0 for none.
+    package func number(of stream: StreamID) -> UInt64 {
+        let place = place(of: stream)
+        guard place < highest.count, highest[place].stream == stream else { return 0 }
+        return highest[place].number
+    }
+
+    package func covers(_ dot: Dot) -> Bool { dot.number <= number(of: dot.stream) }
+
+    /// Whether everything that the other has seen was seen here.
+    package func covers(_ other: CausalContext) -> Bool { other.highest.allSatisfy(covers) }
+
+    package mutating func insert(_ dot: Dot) {
+        let place = place(of: dot.stream)
+        if place < highest.count, highest[place].stream == dot.stream {
+            if highest[place].number < dot.number { highest[place] = dot }
+        } else {
+            highest.insert(dot, at: place)
+        }
+    }
+
+    package mutating func formUnion(_ other: CausalContext) {
+        if highest.isEmpty {
+            highest = other.highest
+        } else {
+            for dot in other.highest { insert(dot) }
+        }
+    }
+
+    package func union(_ other: CausalContext) -> CausalContext {
+        var all = self
+        all.formUnion(other)
+        return all
+    }
+
+    /// The first that is not before a stream.
+    private func place(of stream: StreamID) -> Int {
+        var (low, high) = (0, highest.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if highest[middle].stream < stream { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+}
