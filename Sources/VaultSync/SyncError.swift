@@ -1,4 +1,5 @@
 package import Cryptography
+package import SecretMemory
 package import SystemCalls
 package import VaultFormat
 
@@ -10,6 +11,8 @@ package enum SyncError: Error, Sendable, Hashable {
     case notAuthentic(StaticField)
     /// What the cryptography's library says.
     case cryptography(CryptographyError)
+    /// There is no locked memory for it.
+    case memory(SecretMemoryError)
     /// What the system says about the road.
     case road(SystemError)
 }

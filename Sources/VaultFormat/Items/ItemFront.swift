@@ -28,11 +28,14 @@ package struct ItemFront: Sendable, Hashable {
             let modified = bytes.integer(at: 28, as: Int64.self)
         else { throw .wrongSize }
         guard kind > 0 else { throw .invalid(field: "item kind") }
-        guard flags & ~ItemFront.favourite == 0 else { throw .invalid(field: "item flags") }
+        guard ItemFront.isFlags(flags) else { throw .invalid(field: "item flags") }
         self.init(
             kind: ItemKind(rawValue: kind), isFavourite: flags & ItemFront.favourite != 0, id: id, created: created,
             modified: modified)
     }
+
+    /// Whether no other bits are set than those that this version knows.
+    package static func isFlags(_ flags: UInt16) -> Bool { flags & ~favourite == 0 }
 
     /// Writes ``ItemLayout/frontSize`` bytes at the beginning.
     package func write(into bytes: inout MutableRawSpan) {

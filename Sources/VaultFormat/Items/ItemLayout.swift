@@ -128,6 +128,11 @@ package struct ItemLayout: Sendable, Hashable {
 }
 
 extension ItemLayout.Field {
+    /// Whether the bytes are a field as an item has it.
+    package static func isValid(_ bytes: RawSpan) -> Bool {
+        (try? ItemLayout.Field(parsing: bytes, 0..<bytes.byteCount)) != nil
+    }
+
     /// Kind (1 byte), zero (1), the label behind its size (2), and the value.
     init(parsing bytes: RawSpan, _ range: Range<Int>) throws(FormatError) {
         let start = range.lowerBound
