@@ -335,13 +335,16 @@ let package = Package(
         // The sync: keys, entries, roads.
         library(
             "VaultSync",
-            ["SyncFormat", "VaultStorage", "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls"]),
+            [
+                "SyncFormat", "Items", "VaultCore", "VaultStorage", "VaultFormat", "Cryptography", "SecretMemory",
+                "SystemCalls",
+            ]),
         tests("SyncFormatTests", ["SyncFormat", "VaultFormat"]),
         tests(
             "VaultSyncTests",
             [
-                "VaultSync", "SyncFormat", "VaultStorage", "VaultFormat", "Cryptography", "SecretMemory",
-                "SystemCalls",
+                "VaultSync", "SyncFormat", "Items", "VaultCore", "VaultHeader", "VaultStorage", "VaultFormat",
+                "Cryptography", "SecretMemory", "SystemCalls",
             ]),
         library("Gzip", ["SecretMemory"], c: ["CZlib"]),
         // Reads QR codes of images, in a process of its own.
@@ -400,7 +403,7 @@ let package = Package(
                 "CommandLineArguments",
                 "HoldfastDoctor", "HoldfastAgent", "AgentMessages", "ProgramProtocols", "ProgramAccess", "BetterAuth",
                 "BetterAuthVerification", "BetterAuthTransport",
-                "BetterAuthMessages", "QRCodes", "QRReading", "WipingHeap", "Imports", "SystemCalls",
+                "BetterAuthMessages", "QRCodes", "QRReading", "WipingHeap", "Imports", "VaultSync", "SystemCalls",
             ]).map { .byName(name: $0) },
             swiftSettings: settings),
         // The program `holdfast`: its first lines alone, so that the tour takes what it needs of the command.

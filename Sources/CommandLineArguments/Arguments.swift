@@ -59,6 +59,16 @@ package struct Arguments: Sendable {
         return whole
     }
 
+    /// These, with other values for some options; nil takes one away.
+    package func replacing(_ values: [(option: Option, value: String?)]) -> Arguments {
+        var other = self
+        for (option, value) in values {
+            other.options.removeAll { $0.name == option.name }
+            if let value { other.append(option, value) }
+        }
+        return other
+    }
+
     /// The options that were given, in the order of their names.
     var names: [String] { options.map { $0.name }.sorted() }
 

@@ -67,7 +67,7 @@ enum FrontPage {
             ]),
         .init(
             title: "The vault as a whole",
-            commands: [.verify, .health, .log, .hardwareClaim, .hardwareLeave, .wipe, .receiptVerify]),
+            commands: [.verify, .health, .merge, .log, .hardwareClaim, .hardwareLeave, .wipe, .receiptVerify]),
     ]
 
     private static let programs: [ProgramTable<Command>.Section] = [

@@ -140,9 +140,10 @@ extension Command {
         details: [
             "Refuses. A vault cannot be synced yet, neither by Holdfast nor by a program that syncs its folder: the files belong "
                 + "together, and a sync replaces them one by one.",
-            "Until then, carry a backup to the other machine: holdfast backup DIR here, and holdfast restore DIR there.",
+            "Until then, holdfast merge brings what another vault has into this one, once: holdfast backup DIR on the other machine, "
+                + "and holdfast merge DIR here.",
         ],
-        example: "holdfast backup /media/stick/vault",
+        example: "holdfast merge /media/stick/vault",
         options: [Options.home.option, Options.json.option], run: refuseSync)
 }
 
@@ -150,5 +151,5 @@ private func refuseSync(_ arguments: Arguments) throws(CommandError) -> ExitCode
     SyncedFolder.warn(try HomeFolder.absolutePath(arguments))
     throw CommandError(
         .notAllowed, code: .syncRefused, "vaults cannot be synced yet, and nothing was changed",
-        advice: "holdfast backup DIR brings a copy up to date")
+        advice: "holdfast merge DIR brings what another vault, or its backup, has into this one")
 }

@@ -56,7 +56,9 @@ package struct StateLayout: Sendable, Hashable {
             if version > StateLayout.version { throw .newerVersion(UInt32(version)) }
             throw .invalid(field: "state version")
         }
-        guard let form = Form(rawValue: try reader.integer(bytes, UInt8.self)) else { throw .invalid(field: "state form") }
+        guard let form = Form(rawValue: try reader.integer(bytes, UInt8.self)) else {
+            throw .invalid(field: "state form")
+        }
         self.form = form
         id = try reader.id(bytes)
         let streams = try StateLayout.streams(bytes, &reader)

@@ -71,19 +71,26 @@ package enum ItemDifference {
         }
         let table = space.table(of: stored + added.map(\.place))
         var state = try table.numbered(layout)
-        // The numbers are others by now.
-        let gone = Set(
-            edit.gone.compactMap { element in
-                table.number(of: first.places[element.value]).map { number in
-                    ItemState<Int>.Element(element.part, element.stamp, number)
-                }
-            })
+        let gone = renumbered(edit.gone, from: first, to: table)
         let values = try numbered(added, table)
-        let kept = Set(state.elements.filter { !gone.contains($0) && !$0.part.isSingle }.map { Member($0.part, $0.value) })
+        let kept = Set(
+            state.elements.filter { !gone.contains($0) && !$0.part.isSingle }.map { Member($0.part, $0.value) })
         state.write(
             at: Stamp(stamp.dot, time: time), removing: gone,
             adding: values.filter { !kept.contains(Member($0.part, $0.value)) })
         return Change(state: try space.encoded(state, of: layout.id, form: layout.form, values: table))
+    }
+
+    /// The same values by the numbers of another table.
+    static func renumbered(
+        _ elements: Set<ItemState<Int>.Element>, from old: ValueTable, to new: ValueTable
+    ) -> Set<ItemState<Int>.Element> {
+        Set(
+            elements.compactMap { element in
+                new.number(of: old.places[element.value]).map { number in
+                    ItemState<Int>.Element(element.part, element.stamp, number)
+                }
+            })
     }
 
     /// A value of a set.
@@ -107,7 +114,7 @@ package enum ItemDifference {
     }
 
     /// An earlier value: when it was replaced, and the field as it was; notes as a text of that label.
-    private static func addHistory(
+    static func addHistory(
         _ place: Range<Int>, of part: ItemPart, time: Int64, _ space: inout MergeSpace
     ) throws(SyncError) -> Range<Int> {
         var writer = ByteWriter()

@@ -244,7 +244,9 @@ extension MergeWorld {
             // An entry that nobody took before its writer was removed.
             if isExpelled, one.dot.stream == MergeWorld.stream(last), one.dot.number > UInt64(clamping: limit),
                 !members.contains(where: { devices[$0].taken[last] >= Int(one.dot.number) })
-            { continue }
+            {
+                continue
+            }
             let isThere = state.elements.contains {
                 ($0.part == one.part || $0.part == .history) && $0.value == one.value
             }

@@ -179,8 +179,9 @@ import VaultSync
         #expect(shown.history.count == ItemLimits.history && shown.isPartial)
         #expect(shown.history.first == "password=v44" && shown.history.last == "password=r49")
         // What is not shown was not taken away.
-        base.history = Array((base.history + (0..<50).map { (Int64(1000 + $0), "l\($0)") }
-            + (0..<50).map { (Int64(2000 + $0), "r\($0)") }).suffix(ItemLimits.history))
+        base.history = Array(
+            (base.history + (0..<50).map { (Int64(1000 + $0), "l\($0)") }
+                + (0..<50).map { (Int64(2000 + $0), "r\($0)") }).suffix(ItemLimits.history))
         #expect(try base.changed(state, by: 1, 2, time: 9_000) == nil)
     }
 
