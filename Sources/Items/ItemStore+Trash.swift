@@ -186,9 +186,13 @@ extension Item {
 }
 
 extension WriteSession {
-    mutating func trash(
+    /// Moves an item or a plain value to the trash, as part of the transaction.
+    /// - Returns: Its name there.
+    /// - Throws: As ``ItemStore/trash(_:in:for:)``.
+    @discardableResult
+    package mutating func trash(
         _ name: String, _ collection: String, _ lifetime: Duration, now: Int64
-    ) throws(VaultError) {
+    ) throws(VaultError) -> String {
         guard var item = try item(name, collection) else { throw .noItem }
         let end = now.addingReportingOverflow(
             max(0, lifetime.components.seconds).multipliedReportingOverflow(by: 1000).0)
@@ -197,6 +201,7 @@ extension WriteSession {
             try put(item: bytes, for: item.trashName, in: collection, replacing: false)
         }
         try delete(name, in: collection)
+        return item.trashName
     }
 
     fileprivate mutating func put(

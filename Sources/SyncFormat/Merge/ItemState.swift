@@ -1,11 +1,11 @@
 /// What a device knows of an item: the values that are there, what was seen, and what was removed for good.
 ///
-/// The merge decides by contexts and never by clocks. Values are names here (numbers of a ``ValueTable``, or whatever a
-/// test takes): equal names stand for equal bytes, and their order is that of the bytes. So the merge is a pure function
-/// without a secret in it.
+/// The merge decides by contexts and never by clocks. Values are names here (numbers of a ``ValueTable``, or whatever
+/// a test takes): equal names stand for equal bytes, and their order is that of the bytes. So the merge is a pure
+/// function without a secret in it.
 ///
-/// For one value the three things that can be known of it, *not seen*, *there* and *gone*, are in this order, and a join
-/// takes the higher: that is what makes the join commutative, associative and idempotent.
+/// For one value the three things that can be known of it, *not seen*, *there* and *gone*, are in this order, and a
+/// join takes the higher: that is what makes the join commutative, associative and idempotent.
 package struct ItemState<Value: Comparable & Hashable & Sendable>: Sendable, Hashable {
     /// A value of a part, with where it was written.
     package struct Element: Sendable, Hashable, Comparable {
@@ -113,7 +113,7 @@ extension ItemState {
 
     /// Whether this device must write the item anew as it is after a join.
     ///
-    /// Others may have dropped the content of an item that was removed for good. One that lives all the same, because
+    /// Others may have dropped the content of an item that was removed for good. One that lives in spite of it, because
     /// somebody changed it without having seen the removal, comes back to them with what the change had. Whoever still
     /// had content says all of it once more, so that nothing hangs on who was told of what first.
     /// - Parameter before: What this device knew before the join.

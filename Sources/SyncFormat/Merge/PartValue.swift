@@ -1,6 +1,7 @@
 internal import VaultFormat
 
-/// Which bytes may stand for a value of a part. Looked at before anything else: of what is a state, a record can be made.
+/// Which bytes may stand for a value of a part. Looked at before anything else: of what is a state, a record can be
+/// made.
 enum PartValue {
     /// Behind the time of a history's entry.
     private static let timeSize = 8

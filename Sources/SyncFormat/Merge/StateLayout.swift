@@ -10,9 +10,9 @@ package typealias SyncItemID = SyncID<SyncItem>
 /// Layout, little-endian: version (u8), form (u8), id (16), number of streams (u16) and the streams, 16 bytes each;
 /// removals and context, each a count (u16) and as often a stream's index (u16) and a number (u64); the stamps, a count
 /// (u16) and as often a stream's index (u16), a number (u64) and a time (i64); the versions, a count (u16) and as often
-/// a stamp's index (u16); the values, a count (u16) and as often a part (u8), a field's id (16) where the part is one, a
-/// stamp's index (u16) and the value behind its size (u32). All lists are in ascending order, streams and stamps that
-/// nothing names are not there: equal states have equal bytes.
+/// a stamp's index (u16); the values, a count (u16) and as often a part (u8), a field's id (16) where the part is one,
+/// a stamp's index (u16) and the value behind its size (u32). All lists are in ascending order, and streams and stamps
+/// that nothing names are not there: equal states have equal bytes.
 package struct StateLayout: Sendable, Hashable {
     /// What the record is: its bytes mean nothing to us, or it is an item.
     package enum Form: UInt8, Sendable, Hashable {

@@ -91,9 +91,9 @@ extension Vault {
 /// A record of ours in the protected compartment: locked with the vault, moved to new keys, backed up and wiped with
 /// it.
 package struct ReservedRecord: Sendable {
-    fileprivate let vault: Vault
-    fileprivate let collection: String
-    fileprivate let name: String
+    let vault: Vault
+    let collection: String
+    let name: String
 
     /// Lends what is stored, never what was written while the vault was locked.
     /// - Throws: `locked`, `assuranceTooLow`, `recordNotFound`, `damaged`, and what `body` throws.

@@ -135,6 +135,9 @@ public struct WriteSession: ~Copyable {
         return root
     }
 
+    /// The number of this transaction: one more than that of the last one that was committed.
+    package var number: UInt64 { transaction.number }
+
     /// What a caller's closure may touch.
     package var admission: Admission { state.keys.admission }
 

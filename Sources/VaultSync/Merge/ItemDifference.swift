@@ -8,8 +8,8 @@ internal import VaultFormat
 /// Nobody tells the sync of a write: an import, an older build and an app write records too. It compares the record with
 /// what it showed last.
 package enum ItemDifference {
-    /// A record that the sync meets for the first time. Its dots are of a stream that follows from its bytes alone, so
-    /// that two restores of one backup meet without a conflict.
+    /// A record that the sync meets for the first time. Its dots are of a stream that follows from its bytes, so that
+    /// two restores of one backup meet without a conflict.
     /// - Throws: ``SyncError/format(_:)``, ``SyncError/memory(_:)``, ``SyncError/cryptography(_:)``.
     package static func first(
         _ record: borrowing SyncRecord, wideningTags: Set<String>
@@ -26,24 +26,21 @@ package enum ItemDifference {
         return try space.encoded(state, of: record.id, form: record.form, values: table)
     }
 
-    /// A change of this device.
-    package struct Change: ~Copyable {
-        package let state: SecretBytes
-    }
-
     /// Compares a record with what is shown of a state.
     /// - Parameters:
     ///   - record: As it is now.
     ///   - bytes: The state.
     ///   - stamp: Of the change, if there is one: never used before. The change's time is never before that of what it
     ///     replaces.
+    ///   - isRevived: Whether the item was removed for good and is back: then it is written even if it says what was
+    ///     shown.
     ///   - newID: Draws the id of a new field.
     /// - Returns: The state after the change; nil when the record says what is shown.
     /// - Throws: ``SyncError/format(_:)``, ``SyncError/memory(_:)``, ``SyncError/cryptography(_:)``.
     package static func change(
         _ record: borrowing SyncRecord, from bytes: RawSpan, at stamp: Stamp, wideningTags: Set<String>,
-        newID: () throws(SyncError) -> FieldID = randomID
-    ) throws(SyncError) -> Change? {
+        isRevived: Bool = false, newID: () throws(SyncError) -> FieldID = randomID
+    ) throws(SyncError) -> SecretBytes? {
         var space = MergeSpace()
         let layout = try space.layout(at: try space.add(bytes))
         guard layout.id == record.id, layout.form == record.form else { throw .format(.invalid(field: "state id")) }
@@ -63,7 +60,7 @@ package enum ItemDifference {
         var added = try edit.added.map { addition throws(SyncError) in
             (part: addition.part, place: try place(addition.value, first, &space))
         }
-        guard !edit.isEmpty else { return nil }
+        guard !edit.isEmpty || isRevived else { return nil }
         let time = ItemState.time(replacing: edit.gone, now: stamp.time)
         for loser in edit.losers() {
             let place = try addHistory(first.places[loser.value], of: loser.part, time: time, &space)
@@ -78,7 +75,7 @@ package enum ItemDifference {
         state.write(
             at: Stamp(stamp.dot, time: time), removing: gone,
             adding: values.filter { !kept.contains(Member($0.part, $0.value)) })
-        return Change(state: try space.encoded(state, of: layout.id, form: layout.form, values: table))
+        return try space.encoded(state, of: layout.id, form: layout.form, values: table)
     }
 
     /// The same values by the numbers of another table.

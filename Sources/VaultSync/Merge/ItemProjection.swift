@@ -39,9 +39,10 @@ package struct ItemProjection: ~Copyable {
         let table = space.table(of: layout.elements.map(\.value))
         let state = try table.numbered(layout)
         let shown = ShownItem(state, table, in: space)
-        guard let place = shown.single[.place].map({ table.places[$0] }),
-            let (minimum, collection, name) = ItemProjection.place(place, in: space)
-        else { throw .format(.invalid(field: "state place")) }
+        guard let wanted = shown.single[.place].map({ table.places[$0] }) else {
+            throw .format(.invalid(field: "state place"))
+        }
+        let place = try StatePlace(wanted, in: space)
         let trash = shown.single[.trash].map { table.places[$0] }
         let content: SecretBytes
         if layout.form == .value {
@@ -50,26 +51,13 @@ package struct ItemProjection: ~Copyable {
             }
             content = try space.copy([value])
         } else {
-            content = try ItemProjection.item(layout, shown, table, modified: state.modified, name: name, in: &space)
+            content = try ItemProjection.item(layout, shown, table, modified: state.modified, name: place.name, in: &space)
         }
         isPartial = shown.isPartial
         isInTrash = layout.form == .item && trash?.isEmpty == false
         record = SyncRecord(
-            id: layout.id, form: layout.form, collection: collection, name: name, minimum: minimum, content: content)
-    }
-
-    private static func place(
-        _ place: Range<Int>, in space: borrowing MergeSpace
-    ) -> (minimum: UInt8, collection: String, name: String)? {
-        var reader = ByteReader(space.withBytes { $0.copied(place) })
-        guard let minimum = try? reader.integer(UInt8.self),
-            let collection = try? reader.counted(limit: RecordName.maximumCollectionSize, "state place"),
-            let name = try? reader.counted(limit: RecordName.maximumNameSize, "state place"), reader.remaining == 0,
-            let collection = String(validating: collection, as: UTF8.self),
-            let name = String(validating: name, as: UTF8.self), !name.isEmpty,
-            !name.utf8.starts(with: [0]), !collection.utf8.starts(with: [0])
-        else { return nil }
-        return (minimum, collection, name)
+            id: layout.id, form: layout.form, collection: place.collection, name: place.name, minimum: place.minimum,
+            content: content)
     }
 
     /// The bytes of an item, which a reader takes: what does not read as one is refused here, before it is anywhere.

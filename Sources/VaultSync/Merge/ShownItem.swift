@@ -11,7 +11,7 @@ struct WideningMark: Hashable {
         self.isAllowed = isAllowed
     }
 
-    /// Nil for bytes that are none.
+    /// Nil for other bytes.
     init?(_ bytes: [UInt8]) {
         guard let last = bytes.last, last <= 1, let tag = String(validating: bytes.dropLast(), as: UTF8.self) else {
             return nil
@@ -22,8 +22,8 @@ struct WideningMark: Hashable {
     var bytes: [UInt8] { Array(tag.utf8) + [isAllowed ? 1 : 0] }
 }
 
-/// What everybody sees of an item's state, as numbers of a ``SyncFormat/ValueTable``. A state may have more than an item
-/// can hold, because a merge cuts nothing: what does not fit is not shown, and stays.
+/// What everybody sees of an item's state, as numbers of a ``SyncFormat/ValueTable``. A state may have more than an
+/// item can hold, because a merge cuts nothing: what does not fit is not shown, and stays.
 struct ShownItem {
     /// Parts with one value, but for fields and their order.
     private(set) var single: [ItemPart: Int] = [:]

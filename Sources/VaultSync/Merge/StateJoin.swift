@@ -1,5 +1,5 @@
 package import SecretMemory
-internal import SyncFormat
+package import SyncFormat
 internal import VaultFormat
 
 /// What a join of two states gave.
@@ -8,8 +8,33 @@ package struct StateJoin: ~Copyable {
     package let state: SecretBytes
     /// Whether it is more than what was here.
     package let isNews: Bool
+    /// Whether the item lives after it.
+    package let lives: Bool
     /// Whether this device must say it once more (``SyncFormat/ItemState/mustRestate(after:)``).
     package let mustRestate: Bool
+
+    /// The item of a state that came.
+    /// - Throws: ``SyncError/format(_:)`` for bytes that are no state, ``SyncError/memory(_:)``.
+    package static func id(of bytes: RawSpan) throws(SyncError) -> SyncItemID {
+        do throws(FormatError) {
+            return try StateLayout(parsing: bytes, in: 0..<bytes.byteCount).id
+        } catch { throw .format(error) }
+    }
+
+    /// What came of an item that was never met here.
+    /// - Throws: As ``init(of:with:)``.
+    package init(first bytes: RawSpan) throws(SyncError) {
+        var space = MergeSpace()
+        let layout = try space.layout(at: try space.add(bytes))
+        let table = space.table(of: layout.elements.map(\.value))
+        var state = try table.numbered(layout)
+        if !state.lives { state.dropContent() }
+        let encoded = try space.encoded(state, of: layout.id, form: layout.form, values: table)
+        isNews = true
+        lives = state.lives
+        mustRestate = false
+        self.state = encoded
+    }
 
     /// Joins what is known here with what came.
     /// - Throws: ``SyncError/format(_:)`` for bytes that are no state, for states of two items, and for a join that is
@@ -27,7 +52,22 @@ package struct StateJoin: ~Copyable {
         if !before.hasContent && !joined.lives { joined.dropContent() }
         let encoded = try space.encoded(joined, of: left.id, form: left.form, values: table)
         isNews = joined != before
+        lives = joined.lives
         mustRestate = joined.mustRestate(after: before)
         state = encoded
+    }
+}
+
+extension StateJoin {
+    /// The state once more, as a write of this device.
+    /// - Parameter stamp: Never used before.
+    /// - Throws: ``SyncError/format(_:)``, ``SyncError/memory(_:)``.
+    package static func restated(_ bytes: RawSpan, at stamp: Stamp) throws(SyncError) -> SecretBytes {
+        var space = MergeSpace()
+        let layout = try space.layout(at: try space.add(bytes))
+        let table = space.table(of: layout.elements.map(\.value))
+        var state = try table.numbered(layout)
+        state.write(at: stamp)
+        return try space.encoded(state, of: layout.id, form: layout.form, values: table)
     }
 }

@@ -69,6 +69,18 @@ struct Inventory {
         return place
     }
 
+    /// The first place that a mark tells apart and that is free.
+    static func marked(
+        _ place: EntryPath, _ mark: String, isFree: (EntryPath) throws(VaultError) -> Bool
+    ) throws(VaultError) -> EntryPath {
+        var number = 1
+        while true {
+            let candidate = marked(place, mark, number)
+            if try isFree(candidate) { return candidate }
+            number += 1
+        }
+    }
+
     /// The n-th place that a mark tells apart from one, as long as a name may be.
     static func marked(_ place: EntryPath, _ mark: String, _ number: Int) -> EntryPath {
         let end = " (\(mark.prefix(8))\(number > 1 ? " \(number)" : ""))"

@@ -6,8 +6,8 @@ internal import VaultFormat
 /// Two versions of one item that are brought together once, without a group: nobody knows which was there first.
 ///
 /// The join is that of the sync; what is in conflict after it is settled at once. A value that the other's history has
-/// was replaced there, so the other's is the later one. Else the item that was changed last decides, and the other value
-/// goes into the history. Where an item is (its name, the trash) stays as it is here.
+/// was replaced there, so the other's is the later one. Else the item that was changed last decides, and the other
+/// value goes into the history. Where an item is (its name, the trash) stays as it is here.
 package enum ItemOnce {
     /// The item that both become.
     /// - Parameter wideningTags: Tags that let more programs in, in lower case: they stay only where both have them.

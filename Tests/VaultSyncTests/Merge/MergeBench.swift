@@ -54,14 +54,14 @@ struct MergeBench {
 
     func first() throws -> [UInt8] { bytes(try ItemDifference.first(record(), wideningTags: MergeBench.widening)) }
 
-    /// The state after this became of it on a device; nil when nothing is to be said.
+    /// The state after a device wrote this; nil when nothing is to be said.
     func changed(_ state: [UInt8], by device: UInt8, _ number: UInt64, time: Int64) throws -> [UInt8]? {
         let stream = try #require(StreamID([UInt8](repeating: device, count: 16)))
         let change = try unsafe ItemDifference.change(
             record(), from: state.span.bytes, at: Stamp(Dot(stream, number), time: time),
             wideningTags: MergeBench.widening)
         guard let change else { return nil }
-        return bytes(change.state)
+        return bytes(change)
     }
 }
 

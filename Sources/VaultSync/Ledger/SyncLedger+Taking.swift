@@ -1,0 +1,210 @@
+internal import Items
+internal import SecretMemory
+package import SyncFormat
+internal import VaultCore
+internal import VaultFormat
+package import VaultStorage
+internal import SystemCalls
+
+/// Taking what other devices wrote.
+extension SyncLedger {
+    /// Takes states that came, as part of a transaction.
+    /// - Parameters:
+    ///   - states: As they came; their bytes are hostile until they are read.
+    ///   - comparison: In which nothing differed: what is written here is never overwritten unseen.
+    ///   - stamp: Of an entry of this device, for what it has to say again; never used before.
+    ///   - session: The transaction.
+    /// - Returns: What this device has to say again.
+    /// - Throws: `busy` where something was written since the comparison; `damaged` for bytes that are no state. Then
+    ///   nothing of the transaction may be kept.
+    package func take(
+        _ states: [SyncState], after comparison: Comparison, at stamp: Stamp, in session: inout WriteSession
+    ) throws(VaultError) -> [SyncState] {
+        guard comparison.found.isEmpty, session.number == comparison.transaction + 1 else {
+            throw VaultError(.busy, "something was written in the vault meanwhile")
+        }
+        var restated: [SyncState] = []
+        for state in states {
+            let again = try state.bytes.withBytes { bytes throws(VaultError) in try take(bytes, stamp, &session) }
+            if let again { restated.append(again) }
+        }
+        for id in comparison.displaced { try place(id, in: &session) }
+        return restated
+    }
+
+    private func take(
+        _ bytes: RawSpan, _ stamp: Stamp, _ session: inout WriteSession
+    ) throws(VaultError) -> SyncState? {
+        let id = try syncCall { () throws(SyncError) in try StateJoin.id(of: bytes) }
+        guard let known = try session.shadow(of: id) else {
+            let join = try syncCall { () throws(SyncError) in try StateJoin(first: bytes) }
+            return try take(join, of: id, .empty([]), stamp, &session)
+        }
+        let front = known.front
+        let join = try known.state.withBytes { own throws(VaultError) in
+            try syncCall { () throws(SyncError) in try StateJoin(of: own, with: bytes) }
+        }
+        return try take(join, of: id, front, stamp, &session)
+    }
+
+    private func take(
+        _ join: borrowing StateJoin, of id: SyncItemID, _ front: ShadowLayout, _ stamp: Stamp,
+        _ session: inout WriteSession
+    ) throws(VaultError) -> SyncState? {
+        guard join.isNews else { return nil }
+        guard join.mustRestate else {
+            try join.state.withBytes { state throws(VaultError) in
+                try show(state, of: id, lives: join.lives, front, &session)
+            }
+            return nil
+        }
+        let again = try join.state.withBytes { state throws(VaultError) in
+            try syncCall { () throws(SyncError) in try StateJoin.restated(state, at: stamp) }
+        }
+        try again.withBytes { state throws(VaultError) in try show(state, of: id, lives: true, front, &session) }
+        return SyncState(again)
+    }
+
+    /// Makes the record what the state says, and stores both.
+    private func show(
+        _ state: RawSpan, of id: SyncItemID, lives: Bool, _ front: ShadowLayout, _ session: inout WriteSession
+    ) throws(VaultError) {
+        let before = front.name.isEmpty ? nil : EntryPath(collection: front.collection, name: front.name)
+        guard lives else { return try bury(state, of: id, before, front, &session) }
+        let shown = try syncCall { () throws(SyncError) in try ItemProjection(of: state) }
+        let collection = shown.record.collection
+        guard !Admission.isReserved(collection), session.admission.shut[collection] == nil else {
+            if let before { try session.delete(before.name, in: before.collection) }
+            return try session.store(.empty([.lives, .waits]), state, of: id)
+        }
+        var wanted = EntryPath(collection: collection, name: shown.record.name)
+        if shown.isInTrash { wanted = EntryPath(collection: collection, name: "\u{0}trash/\(id)") }
+        if let before, before != wanted { try session.delete(before.name, in: before.collection) }
+        let place = before == wanted ? wanted : try free(wanted, for: id, &session)
+        try shown.record.content.withBytes { content throws(VaultError) in
+            if shown.record.form == .item {
+                try session.put(item: content, for: place.name, in: place.collection, replacing: before == place)
+            } else {
+                try session.put(content, for: place.name, in: place.collection, replacing: before == place)
+            }
+        }
+        try store(state, of: id, at: place, place == wanted ? .lives : [.lives, .isDisplaced], &session)
+    }
+
+    /// An item that others removed for good goes to the own trash; what is there already stays for its time.
+    private func bury(
+        _ state: RawSpan, of id: SyncItemID, _ before: EntryPath?, _ front: ShadowLayout, _ session: inout WriteSession
+    ) throws(VaultError) {
+        guard let before else { return try session.store(.empty([]), state, of: id) }
+        guard !isInTrash(before) else {
+            return try store(state, of: id, at: before, .isTrashedHere, &session)
+        }
+        let isItem = try session.withContent(of: before.name, in: before.collection) {
+            fields, _ throws(VaultError) in fields.form == .item
+        }
+        let name = try session.trash(
+            before.name, before.collection, ItemStore.standardLifetime, now: WallClock.milliseconds)
+        guard isItem == true else {
+            // A plain value becomes an item there, which is this device's alone.
+            try store(local: name, in: before.collection, &session)
+            return try session.store(.empty([]), state, of: id)
+        }
+        let place = EntryPath(collection: before.collection, name: name)
+        try store(state, of: id, at: place, .isTrashedHere, &session)
+    }
+
+    /// Stores a shadow of a record that was just written.
+    private func store(
+        _ state: RawSpan, of id: SyncItemID, at place: EntryPath, _ flags: ShadowLayout.Flags,
+        _ session: inout WriteSession
+    ) throws(VaultError) {
+        let sequence = try session.withContent(of: place.name, in: place.collection) { fields, _ throws(VaultError) in
+            fields.sequence
+        }
+        guard let sequence else { throw .damaged("a record that was written is not there") }
+        try session.store(
+            ShadowLayout(flags: flags, sequence: sequence, collection: place.collection, name: place.name), state,
+            of: id)
+    }
+
+    /// The shadow of an item in the trash that no other device is told of.
+    private func store(
+        local name: String, in collection: String, _ session: inout WriteSession
+    ) throws(VaultError) {
+        let id = try session.withContent(of: name, in: collection) { _, content throws(VaultError) in
+            SyncItemID(try Item(parsing: content).id.bytes)
+        }
+        guard let id = id.flatMap(\.self) else { throw .damaged("a record that was written is not there") }
+        let nothing = try syncCall { () throws(SyncError) in try StateRemoval.nothing(of: id) }
+        try nothing.withBytes { state throws(VaultError) in
+            try store(state, of: id, at: EntryPath(collection: collection, name: name), .isTrashedHere, &session)
+        }
+    }
+
+    // Names
+
+    /// The place that an item gets: the one that it wants, if nothing has it or only an item of a higher id, which then
+    /// moves aside; else one that the first digits of its id tell apart.
+    private func free(
+        _ wanted: EntryPath, for id: SyncItemID, _ session: inout WriteSession
+    ) throws(VaultError) -> EntryPath {
+        guard let holder = try holder(of: wanted, &session) else { return wanted }
+        if case .item(let other) = holder, id < other, !isInTrash(wanted), let shadow = try session.shadow(of: other) {
+            let aside = try Inventory.marked(wanted, "\(other)") { place throws(VaultError) in
+                try self.holder(of: place, &session) == nil
+            }
+            try session.rename(
+                wanted.name, in: wanted.collection, to: aside.name, in: aside.collection, replacing: false)
+            let flags = shadow.front.flags.union(.isDisplaced)
+            try shadow.state.withBytes { state throws(VaultError) in
+                try store(state, of: other, at: aside, flags, &session)
+            }
+            return wanted
+        }
+        return try Inventory.marked(wanted, "\(id)") { place throws(VaultError) in
+            try self.holder(of: place, &session) == nil
+        }
+    }
+
+    private enum Occupant: Equatable {
+        case item(SyncItemID)
+        /// What the sync does not move.
+        case other
+    }
+
+    private func holder(of place: EntryPath, _ session: inout WriteSession) throws(VaultError) -> Occupant? {
+        do throws(VaultError) {
+            let found = try session.withContent(of: place.name, in: place.collection) {
+                fields, content throws(VaultError) -> Occupant in
+                guard fields.form == .item else { return .item(try id(of: place)) }
+                return SyncItemID(try Item(parsing: content).id.bytes).map(Occupant.item) ?? .other
+            }
+            guard case .item(let id) = found else { return found }
+            // One that was moved aside itself, or that was never met, is not moved.
+            let shadow = try session.shadow(of: id)
+            switch shadow {
+            case .none: return .other
+            case .some(let shadow):
+                let isHere = EntryPath(collection: shadow.front.collection, name: shadow.front.name) == place
+                return isHere ? found : .other
+            }
+        } catch {
+            guard error.code == .tooLarge || error.code == .unconfirmed else { throw error }
+            return .other
+        }
+    }
+
+    /// Moves an item to where it wants to be, if that is possible by now.
+    private func place(_ id: SyncItemID, in session: inout WriteSession) throws(VaultError) {
+        guard let shadow = try session.shadow(of: id), shadow.front.flags.contains(.isDisplaced) else { return }
+        let state = try shadow.state.withBytes { state throws(VaultError) in
+            try syncCall { () throws(SyncError) in try StatePlace(of: state) }
+        }
+        let wanted = EntryPath(collection: state.collection, name: state.name)
+        guard try holder(of: wanted, &session) == nil else { return }
+        try session.rename(
+            shadow.front.name, in: shadow.front.collection, to: wanted.name, in: wanted.collection, replacing: false)
+        let flags = shadow.front.flags.subtracting(.isDisplaced)
+        try shadow.state.withBytes { bytes throws(VaultError) in try store(bytes, of: id, at: wanted, flags, &session) }
+    }
+}
