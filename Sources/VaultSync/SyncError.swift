@@ -15,4 +15,6 @@ package enum SyncError: Error, Sendable, Hashable {
     case memory(SecretMemoryError)
     /// What the system says about the road.
     case road(SystemError)
+    /// What is wrong with a sync folder.
+    case folder(RoadError)
 }
