@@ -69,7 +69,7 @@ let crashTests: [Target] = [
         name: "CrashSubject",
         dependencies: [
             "SeededNumbers", "DeviceOwner", "KeyStores", "VaultCore", "VaultHeader", "VaultLog", "VaultStorage",
-            "VaultFormat",
+            "VaultFormat", "VaultSync", "SyncFormat",
             "Cryptography", "SecretMemory", "SystemCalls",
         ],
         path: "Tests/CrashSubject",
@@ -79,7 +79,7 @@ let crashTests: [Target] = [
         "CrashTests",
         [
             "CrashSubject", "RealParts", "KeyStores", "VaultCore", "VaultHeader", "VaultLog", "VaultStorage",
-            "VaultFormat",
+            "VaultFormat", "VaultSync", "SyncFormat",
             "Cryptography", "SecretMemory", "SystemCalls",
         ]),
 ]
@@ -343,7 +343,7 @@ let package = Package(
         tests(
             "VaultSyncTests",
             [
-                "VaultSync", "SyncFormat", "Items", "VaultCore", "VaultHeader", "VaultStorage", "VaultFormat",
+                "VaultSync", "SyncFormat", "RealParts", "Items", "VaultCore", "VaultHeader", "VaultStorage", "VaultFormat",
                 "Cryptography", "SecretMemory", "SystemCalls",
             ]),
         library("Gzip", ["SecretMemory"], c: ["CZlib"]),

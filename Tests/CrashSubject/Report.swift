@@ -1,6 +1,7 @@
 import VaultStorage
 import SystemCalls
 import VaultCore
+import VaultSync
 
 /// What the subject tells its test: whole lines, each in one `write(2)`, so that a kill cannot take back what was said.
 enum Report {
@@ -25,7 +26,7 @@ enum Report {
     }
 
     static func code(of error: any Error) -> String {
-        (error as? VaultError).map { "\($0.code)" } ?? "untyped(\(error))"
+        (error as? VaultError).map { "\($0.code)" } ?? (error as? RoadError)?.code ?? "untyped(\(error))"
     }
 }
 

@@ -81,6 +81,9 @@ import VaultStorage
         case "wipe-start": Wipes.start(home, clock)
         case "toggle": try Wipes.toggle(home, clock)
         case "claim": try Wipes.claim(home, clock)
+        case "road": try RoadWrites.script(home)
+        case "road-full": try RoadWrites.fill(home)
+        case "road-read": try RoadWrites.readOnly(home)
         case "small-disk": try SmallDisk.run(home, clock)
         case "small-space": try SmallSpace.run(home, clock, megabytes: number(rest, 0))
         default: return false
