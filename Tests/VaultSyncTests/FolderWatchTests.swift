@@ -111,7 +111,6 @@ import VaultSync
         // Two names in turn: equal events in a row count as one.
         for _ in 0...most / 2 {
             for name in ["a", "b"] {
-                #expect(unsafe rename(samples["s/\(stream)/\(name)"], samples["s/\(stream)/x"]) == -1 || true)
                 let file = unsafe open(samples["s/\(stream)/\(name)"], O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
                 close(file)
             }
@@ -136,7 +135,36 @@ import VaultSync
             Issue.record("257 streams are watched")
             return
         }
-        #expect(RoadWatching.interval == 900)
+    }
+
+    @Test(arguments: [
+        ("27", true), ("40", true), ("41", false), ("42", false), ("43", false), ("44", true), ("4", false),
+        ("99", false),
+        ("", false),
+    ])
+    func `only file systems whose every change passes the kernel are watched`(_ mount: String, _ isLocal: Bool) {
+        let mounts = """
+            27 1 254:0 / / rw,relatime - ext4 /dev/vda rw,discard
+            40 27 0:50 / /run/user rw,nosuid shared:2 master:1 - tmpfs tmpfs rw
+            41 27 0:51 / /mnt/server rw shared:3 - nfs4 server:/ext4 rw
+            42 27 0:52 / /mnt/ext4 rw - fuse.sshfs ext4 rw
+            43 27 0:53 / /mnt/x rw
+            44 27 8:1 / /media/stick rw - vfat /dev/sdb1 rw
+            """
+        let information = "pos:\t0\nflags:\t0100000\nmnt_id:\t\(mount)\nino:\t27\n"
+        #expect(MountTable.tellsAllChanges(Array(information.utf8), Array(mounts.utf8)) == isLocal)
+        #expect(!MountTable.tellsAllChanges(Array("mnt_id".utf8), Array(mounts.utf8)))
+        #expect(!MountTable.tellsAllChanges(Array(information.utf8), []))
+    }
+
+    @Test func `a road that loses its folders is listed`() throws {
+        let samples = try FolderSamples()
+        let road = try samples.create()
+        try samples.remove("rosters")
+        guard case .listings(.noFolder) = road.watch() else {
+            Issue.record("what is not there is watched")
+            return
+        }
     }
 
     private struct NotWatched: Error {}

@@ -46,7 +46,7 @@ struct FolderFile {
 
     /// Writes the file unless something has its name.
     func put(_ bytes: [UInt8]) throws(RoadError) -> RoadWritten {
-        while true {
+        for _ in 0..<FolderFile.tries {
             // First, so that repeating what was done works on a full disk, too.
             switch try found(bytes) {
             case .equal: return .alreadyThere
@@ -56,6 +56,8 @@ struct FolderFile {
             if try placed(bytes, giveNewName) { return .written }
             // Somebody was faster, and may have removed it by now.
         }
+        // A file system that gives no name and shows no file.
+        throw .occupied(place)
     }
 
     /// Writes the file in place of whatever has its name, except a folder.
@@ -69,6 +71,8 @@ struct FolderFile {
             }
         }
     }
+
+    private static let tries = 8
 
     private enum Found { case absent, equal, different }
 

@@ -18,15 +18,14 @@ enum FolderNames {
     }
 
     /// All names but the two dots, in no order.
+    /// - Parameter folder: An open descriptor, which is closed here.
     /// - Throws: `tooManyFiles`, and what the system says.
     static func read(
-        _ folder: consuming OwnedDescriptor, of place: String, limit: Int = RoadLimits.names
+        closing folder: Int32, of place: String, limit: Int = RoadLimits.names
     ) throws(RoadError) -> [Entry] {
-        // The stream closes its descriptor itself.
-        let number = try onRoad(place) { fcntl(folder.number, F_DUPFD_CLOEXEC, 0) }
-        guard let stream = unsafe fdopendir(number) else {
+        guard let stream = unsafe fdopendir(folder) else {
             let error = SystemError.last
-            close(number)
+            close(folder)
             throw RoadError(error, place)
         }
         defer { unsafe closedir(stream) }

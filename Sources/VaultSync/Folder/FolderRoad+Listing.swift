@@ -102,10 +102,10 @@ extension FolderRoad {
         _ parse: ([UInt8]) -> Name?
     ) throws(RoadError) -> [Name] {
         memory.strangers[folder] = nil
-        guard let opened = try openedFolder(folder) else { return [] }
+        guard let opened = try openedNumber(folder) else { return [] }
         var result: [Name] = []
         var strangers: [RoadStranger: Int] = [:]
-        for entry in try FolderNames.read(opened, of: folder.path) {
+        for entry in try FolderNames.read(closing: opened, of: folder.path) {
             guard let name = parse(entry.name) else {
                 strangers[RoadStranger(name: entry.name), default: 0] += 1
                 continue

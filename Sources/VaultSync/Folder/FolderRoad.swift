@@ -164,8 +164,8 @@ extension FolderRoad {
 
     private func refuseForeignContent() throws(RoadError) {
         if hasFolders { throw .markerMissing(path) }
-        guard let folder = try openedFolder(nil) else { throw .gone }
-        for entry in try FolderNames.read(folder, of: ".") where !RoadCompany.isHarmless(entry.name) {
+        guard let folder = try openedNumber(nil) else { throw .gone }
+        for entry in try FolderNames.read(closing: folder, of: ".") where !RoadCompany.isHarmless(entry.name) {
             throw .notEmpty(String(decoding: entry.name, as: UTF8.self))
         }
     }
@@ -179,8 +179,14 @@ extension FolderRoad {
     /// - Parameter folder: Nil for the road's own, opened anew: a descriptor remembers how far it was read.
     /// - Returns: Nil when it is not there.
     func openedFolder(_ folder: RoadFolder?) throws(RoadError) -> OwnedDescriptor? {
+        guard let number = try openedNumber(folder) else { return nil }
+        return OwnedDescriptor(owning: number)
+    }
+
+    /// As ``openedFolder(_:)``; the caller closes it.
+    func openedNumber(_ folder: RoadFolder?) throws(RoadError) -> Int32? {
         do throws(BeneathError) {
-            return OwnedDescriptor(owning: try Beneath(self.folder.number).folder(folder?.path ?? "."))
+            return try Beneath(self.folder.number).folder(folder?.path ?? ".")
         } catch {
             if error == .notThere { return nil }
             throw RoadError(error, folder?.path ?? path)

@@ -1,7 +1,7 @@
 internal import SystemCalls
 
 /// On what kind of file system a folder lies, as the kernel says it.
-enum MountTable {
+package enum MountTable {
     /// File systems on which every change passes this kernel, so that it can tell of them. On any other, a server, a
     /// driver outside of the kernel or another machine may change files unseen.
     private static let local: Set<[UInt8]> = Set(
@@ -13,9 +13,16 @@ enum MountTable {
     /// Whether the kernel tells of all changes in an open folder.
     static func tellsAllChanges(in folder: borrowing OwnedDescriptor) -> Bool {
         guard let information = contents("/proc/self/fdinfo/\(folder.number)", limit: 64 * 1024),
-            let mounts = contents("/proc/self/mountinfo", limit: 4 << 20), let mount = mount(in: information),
-            let kind = kind(of: mount, in: mounts)
+            let mounts = contents("/proc/self/mountinfo", limit: 4 << 20)
         else { return false }
+        return tellsAllChanges(information, mounts)
+    }
+
+    /// - Parameters:
+    ///   - information: What `/proc/self/fdinfo` has of a descriptor.
+    ///   - mounts: `/proc/self/mountinfo`.
+    package static func tellsAllChanges(_ information: [UInt8], _ mounts: [UInt8]) -> Bool {
+        guard let mount = mount(in: information), let kind = kind(of: mount, in: mounts) else { return false }
         return local.contains(kind)
     }
 
@@ -25,7 +32,7 @@ enum MountTable {
     }
 
     /// The number behind `mnt_id:`.
-    static func mount(in information: [UInt8]) -> [UInt8]? {
+    private static func mount(in information: [UInt8]) -> [UInt8]? {
         for line in information.split(separator: newline) where line.starts(with: "mnt_id:".utf8) {
             return line.split { $0 == space || $0 == tab }.last.map(Array.init)
         }
@@ -33,7 +40,7 @@ enum MountTable {
     }
 
     /// The word behind the lone hyphen in the line of a mount.
-    static func kind(of mount: [UInt8], in mounts: [UInt8]) -> [UInt8]? {
+    private static func kind(of mount: [UInt8], in mounts: [UInt8]) -> [UInt8]? {
         for line in mounts.split(separator: newline) {
             let words = line.split(separator: space)
             guard words.first.map({ $0.elementsEqual(mount) }) == true else { continue }

@@ -195,4 +195,7 @@ struct InotifyEvent {
         return events
     }
 }
+#else
+/// Nothing is watched on this system.
+package enum RoadWatch {}
 #endif

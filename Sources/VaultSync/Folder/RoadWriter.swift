@@ -94,8 +94,8 @@ package struct RoadWriter: Sendable {
     package func removeOldParts(now: Int64 = WallClock.milliseconds) throws(RoadError) -> Int {
         var count = 0
         for place in [RoadFolder.entries(stream), .piecesOf(stream)] {
-            guard let folder = try road.openedFolder(place), let again = try road.openedFolder(place) else { continue }
-            for entry in try FolderNames.read(again, of: place.path) where RoadPart.isName(entry.name) {
+            guard let folder = try road.openedFolder(place), let names = try road.openedNumber(place) else { continue }
+            for entry in try FolderNames.read(closing: names, of: place.path) where RoadPart.isName(entry.name) {
                 let name = String(decoding: entry.name, as: UTF8.self)
                 guard let mark = FileMark(of: name, in: folder.number), mark.isRegular,
                     now - mark.changed / 1_000_000 > RoadWriter.longestWrite
