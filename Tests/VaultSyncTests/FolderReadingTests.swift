@@ -36,7 +36,6 @@ import VaultSync
         // Shorter than any, of another allowed size, and longer.
         for bytes in [[], Array(entry.bytes[..<1000]), Array(entry.bytes[..<2048]), entry.bytes + [0]] {
             try samples.bring(bytes, as: file.path)
-            FolderReadingTests.settle(samples[file.path])
             _ = try road.list(&memory)
             let expected: RoadUnready = bytes.count == 2048 ? .wrongHash : .wrongSize
             #expect(try road.read(file, &memory) == .notYet(expected))
@@ -75,12 +74,19 @@ import VaultSync
         let entry = try FolderSamples.entry(1)
         let file = RoadFile.entry(stream, entry.name)
         try samples.bring([1, 2, 3], as: file.path)
+        let date = try #require(
+            FileManager.default.attributesOfItem(atPath: samples[file.path])[.modificationDate] as? Date)
+        let changed = Int64(date.timeIntervalSince1970 * 1000)
         var memory = RoadMemory()
         _ = try road.list(&memory)
-        // Its times are those of this moment, and a file system may count in two seconds.
         #expect(try road.read(file, &memory) == .notYet(.wrongSize))
-        #expect(try road.list(&memory).retries == [file])
-        #expect(try road.list(&memory).retries == [])
+        for later: Int64 in [60_000, 3_600_000] {
+            #expect(try road.list(&memory, now: changed + later).retries == [])
+            #expect(memory.waiting == 1)
+        }
+        // A file system may count in two seconds: another change would not show.
+        #expect(try road.list(&memory, now: changed + 1000).retries == [file])
+        #expect(try road.list(&memory, now: changed + 1000).retries == [])
     }
 
     @Test func `a file that is gone is told, and forgotten`() throws {
@@ -159,7 +165,6 @@ import VaultSync
         let roster = try FolderSamples.roster(1)
         let file = RoadFile.roster(roster.name)
         try samples.bring(roster.bytes, as: file.path)
-        FolderReadingTests.settle(samples[file.path])
         var memory = RoadMemory()
         _ = try road.list(&memory)
         guard case .bytes(_, let mark) = try road.read(file, &memory) else { throw SampleProblem.notRead }
@@ -191,6 +196,4 @@ import VaultSync
         guard case .bytes(let bytes, _) = try road.read(file, &memory) else { return nil }
         return bytes
     }
-
-    private static func settle(_ path: String) { try? FolderSamples.setTime(path, secondsAgo: 60) }
 }

@@ -8,9 +8,12 @@ extension FolderRoad {
     /// - Parameters:
     ///   - memory: What the last listing saw; it is what this one saw afterwards.
     ///   - changed: The folders that a ``RoadWatch`` named; nil for all.
+    ///   - now: Milliseconds since 1970. A wrong clock has torn files read in vain, or again at the next unlock alone.
     /// - Throws: `gone`, `tooManyFiles`, and what else the system says of `s`, `rosters` or `join`; the memory stays as
     ///   it was then. A stream that cannot be listed is in ``RoadNews/problems``.
-    package func list(_ memory: inout RoadMemory, only changed: Set<RoadFolder>? = nil) throws(RoadError) -> RoadNews {
+    package func list(
+        _ memory: inout RoadMemory, only changed: Set<RoadFolder>? = nil, now: Int64 = WallClock.milliseconds
+    ) throws(RoadError) -> RoadNews {
         try checkIsThere()
         var seen = memory
         var news = RoadNews()
@@ -25,7 +28,7 @@ extension FolderRoad {
             news.joins = additions(seen.joins, joins)
             seen.joins = joins
         }
-        try lookAgain(&seen, &news, changed)
+        try lookAgain(&seen, &news, changed, now)
         memory = seen
         return news
     }
@@ -64,7 +67,7 @@ extension FolderRoad {
 
     /// What was not whole and looks different now, in the folders that are listed.
     private func lookAgain(
-        _ memory: inout RoadMemory, _ news: inout RoadNews, _ changed: Set<RoadFolder>?
+        _ memory: inout RoadMemory, _ news: inout RoadNews, _ changed: Set<RoadFolder>?, _ now: Int64
     ) throws(RoadError) {
         let files = memory.setAside.keys.filter { changed?.contains($0.folder) ?? true }
         for (folder, files) in Dictionary(grouping: files, by: \.folder) {
@@ -73,10 +76,10 @@ extension FolderRoad {
                 continue
             }
             for file in files {
-                let now = FileMark(of: file.name, in: opened.number)
-                guard now != memory.setAside[file] || now?.isSettled == false else { continue }
+                let mark = FileMark(of: file.name, in: opened.number)
+                guard mark != memory.setAside[file] || mark?.isSettled(at: now) == false else { continue }
                 memory.setAside[file] = nil
-                if now != nil { news.retries.append(file) }
+                if mark != nil { news.retries.append(file) }
             }
         }
         // What is new needs no second mention.

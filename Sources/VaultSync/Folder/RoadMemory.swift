@@ -30,8 +30,10 @@ package struct FileMark: Sendable, Hashable {
         self.init(status)
     }
 
-    /// A file that was changed so recently may change again without looking different: FAT counts in two seconds.
-    var isSettled: Bool { abs(WallClock.milliseconds - max(changed, touched) / 1_000_000) > 3_000 }
+    /// Whether a change would show. A file that was changed a moment ago may change again and look the same: FAT counts
+    /// in two seconds.
+    /// - Parameter now: Milliseconds since 1970.
+    func isSettled(at now: Int64) -> Bool { abs(now - max(changed, touched) / 1_000_000) > 3_000 }
 
     private static func nanoseconds(_ time: timespec) -> Int64 {
         let (seconds, overflow) = Int64(time.tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
