@@ -1,5 +1,6 @@
 import Cryptography
 package import SyncFormat
+import SystemCalls
 package import VaultSync
 
 /// What a device leaves in a sync folder: known files, of one stream.
@@ -123,6 +124,15 @@ enum RoadWrites {
             refused(.readOnly) { _ = try writer.remove([RoadScript.files[1].file]) }
         }
         Report.line("end")
+    }
+
+    /// Line: `events`, or `listings` and why.
+    static func watch(_ folder: String) throws {
+        switch try FolderRoad(opening: folder, of: RoadScript.group).watch() {
+        case .events: Report.line("events")
+        case .listings(.system(let error)): Report.line("listings system \(error.number)")
+        case .listings(let reason): Report.line("listings \(reason)")
+        }
     }
 
     /// How many entries are whole.

@@ -142,6 +142,33 @@ import VaultSync
         try FolderRoadCrashTests.run("road-read", disk, scratch, mounting, steps: 3)
     }
 
+    /// A system with so few watches left: in a name space of users the limit is its own.
+    private static func watching(_ road: String, _ scratch: Scratch, watches: Int) throws -> [String] {
+        let setting = "echo \(watches) > /proc/sys/user/max_inotify_watches || exit 99; exec \"$0\" \"$@\""
+        let subject = ["\(Child.products)/CrashSubject", "road-watch", road, scratch.clock.path]
+        let child = try Child(["--user", "--map-root-user", "sh", "-c", setting] + subject, command: "unshare")
+        return try child.rest()
+    }
+
+    private static let canLimitWatches: Bool = {
+        let command = ["--user", "--map-root-user", "sh", "-c", "echo 1 > /proc/sys/user/max_inotify_watches"]
+        return (try? Child(command, command: "unshare").wait()) == .exited(0)
+    }()
+
+    @Test(.enabled(if: canLimitWatches, "SKIPPED: no name space of users can be made here"))
+    func `where no watches are left the road is listed`() throws {
+        let scratch = try Scratch()
+        let road = scratch["road"]
+        let child = try Child(["road", road, scratch.clock.path])
+        #expect(try child.rest().last == "end")
+        // The road, `s`, `rosters` and one stream.
+        #expect(try FolderRoadCrashTests.watching(road, scratch, watches: 4) == ["events"])
+        for few in 0...3 {
+            let lines = try FolderRoadCrashTests.watching(road, scratch, watches: few)
+            #expect(lines == ["listings system \(ENOSPC)"], "\(few)")
+        }
+    }
+
     private static func run(
         _ mode: String, _ folder: String, _ scratch: Scratch, _ mounting: String, steps: Int
     ) throws {

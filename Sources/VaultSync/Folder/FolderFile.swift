@@ -162,6 +162,7 @@ struct FolderFile {
         }
         let error = SystemError.last
         switch error.number {
+        case EINTR: return try give(part, way)
         case EEXIST: return .taken
         case EINVAL, ENOSYS, EOPNOTSUPP: return .impossible(error)
         case EPERM, EMLINK: if way == .link { return .impossible(error) }

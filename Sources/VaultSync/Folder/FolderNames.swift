@@ -33,6 +33,7 @@ enum FolderNames {
         while true {
             errno = 0
             guard let entry = unsafe readdir(stream) else {
+                if errno == EINTR { continue }
                 // A folder that was removed while it was read has no names.
                 guard errno == 0 || errno == ENOENT else { throw RoadError(.last, place) }
                 return entries

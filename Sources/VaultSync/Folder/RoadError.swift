@@ -45,7 +45,7 @@ package enum RoadError: Error, Sendable, Hashable {
     /// - Parameters:
     ///   - error: The system's.
     ///   - place: What it is about, from the road's folder.
-    init(_ error: SystemError, _ place: String) {
+    package init(_ error: SystemError, _ place: String) {
         switch error.number {
         case ENOSPC, EDQUOT: self = .diskFull
         case EROFS: self = .readOnly
