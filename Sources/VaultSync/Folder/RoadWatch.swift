@@ -73,6 +73,9 @@ package final class RoadWatch: Sendable {
     private static let arrivals = UInt32(IN_MOVED_TO | IN_CLOSE_WRITE | IN_CREATE)
     private static let ends = UInt32(IN_DELETE_SELF | IN_MOVE_SELF)
 
+    /// How often changes are read at a time.
+    private static let turns = 64
+
     /// Readable when something changed: for a `poll` of the agent's. ``changes()`` empties it.
     package var descriptor: Int32 { events.number }
 
@@ -95,13 +98,16 @@ package final class RoadWatch: Sendable {
         var folders: Set<RoadFolder> = []
         var isMore = false
         var buffer = [UInt8](repeating: 0, count: 64 * 1024)
-        while true {
+        for turn in 0...RoadWatch.turns {
+            // Somebody makes changes faster than they are read: the rest stays for the next time.
+            if turn == RoadWatch.turns { isMore = true }
             let count: Int
             do throws(SystemError) {
                 count = try read(&buffer)
             } catch {
                 if error.number == EAGAIN { break }
-                return .everything
+                isMore = true
+                break
             }
             if count <= 0 { break }
             for event in InotifyEvent.all(in: buffer[..<count]) {

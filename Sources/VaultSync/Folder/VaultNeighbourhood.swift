@@ -5,8 +5,8 @@ internal import VaultStorage
 /// Whether a folder is a vault's, or lies in one: whoever wipes, backs up or moves the vault would take the road along,
 /// and a tool that carries the road would carry the vault.
 enum VaultNeighbourhood {
-    /// Folders above that are looked at.
-    private static let most = 256
+    /// Folders above that are looked at: more than a path has.
+    private static let most = 4096
     /// `O_PATH`, which Swift does not import.
     private static let pathOnly: Int32 = 0o10000000
 
@@ -23,7 +23,7 @@ enum VaultNeighbourhood {
             if isRoot { return false }
             here = above
         }
-        return false
+        return true
     }
 
     private static func parent(of folder: Int32, _ name: String) throws(RoadError) -> OwnedDescriptor {
