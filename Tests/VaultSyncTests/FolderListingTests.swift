@@ -165,6 +165,12 @@ import VaultSync
         #expect(news.entries == [other: [second.name]])
         #expect(news.vanished == [:])
         #expect(memory.entries[full] == [entry.name])
+        // Who never could list it can, as soon as it is in order and the watch names it.
+        var late = RoadMemory()
+        #expect(try road.list(&late).problems.keys.elementsEqual([full]))
+        try samples.remove("s/\(full)")
+        try samples.bring(entry.bytes, as: RoadFile.entry(full, entry.name).path)
+        #expect(try road.list(&late, only: [.entries(full)]).entries == [full: [entry.name]])
     }
 
     @Test(arguments: ["rosters", "s", "join"])

@@ -46,12 +46,14 @@ extension FolderRoad {
                 news.vanished[stream] = memory.entries.removeValue(forKey: stream)
                 memory.strangers[.entries(stream)] = nil
             }
-            // One that has just come is listed, whether or not the watch knew it.
-            streams = changed == nil ? there : there.subtracting(streams).union(streams.intersection(there))
+            streams = there
+        } else {
+            // One that could not be listed before is in no memory.
+            for case .entries(let stream) in changed ?? [] { streams.insert(stream) }
         }
         for stream in streams {
-            let isNew = memory.entries[stream] == nil
-            guard changed?.contains(.entries(stream)) ?? true || isNew else { continue }
+            // One that has just come is listed, whether or not the watch knew it.
+            guard changed?.contains(.entries(stream)) ?? true || memory.entries[stream] == nil else { continue }
             do throws(RoadError) {
                 let names = try names(.entries(stream), &memory) { EntryFileName(name: $0) }.sorted()
                 let before = memory.entries[stream] ?? []
