@@ -195,7 +195,7 @@ extension SyncLedger {
     }
 
     /// Moves an item to where it wants to be, if that is possible by now.
-    private func place(_ id: SyncItemID, in session: inout WriteSession) throws(VaultError) {
+    func place(_ id: SyncItemID, in session: inout WriteSession) throws(VaultError) {
         guard let shadow = try session.shadow(of: id), shadow.front.flags.contains(.isDisplaced) else { return }
         let state = try shadow.state.withBytes { state throws(VaultError) in
             try syncCall { () throws(SyncError) in try StatePlace(of: state) }

@@ -131,12 +131,14 @@ package final class SyncLedger: Sendable {
     /// Writes what differs as changes of this device.
     /// - Parameters:
     ///   - differences: As they were found; what is as it was shown by now is left out.
+    ///   - displaced: Items that may have the place that they want by now.
     ///   - stamp: Of the entry that will have them, never used before.
     ///   - session: The transaction. What the entry becomes is written in it, too.
     /// - Returns: The states that the entry has.
     /// - Throws: What reading and writing throws; then nothing of the transaction may be kept.
     package func write(
-        _ differences: some Sequence<Difference>, at stamp: Stamp, in session: inout WriteSession
+        _ differences: some Sequence<Difference>, displaced: [SyncItemID] = [], at stamp: Stamp,
+        in session: inout WriteSession
     ) throws(VaultError) -> [SyncState] {
         var states: [SyncState] = []
         for difference in differences {
@@ -147,6 +149,7 @@ package final class SyncLedger: Sendable {
             }
             if let state { states.append(SyncState(state)) }
         }
+        for id in displaced { try place(id, in: &session) }
         return states
     }
 

@@ -1,0 +1,121 @@
+import Items
+import SecretMemory
+import SyncFormat
+import TestSupport
+import Testing
+import VaultCore
+import VaultFormat
+import VaultHeader
+import VaultStorage
+import VaultSync
+
+/// A vault with its ledger, and the entries that it wrote: what a road would carry.
+final class LedgerDevice {
+    let items: ItemStore
+    let ledger: SyncLedger
+    let stream: StreamID
+    /// The states of each entry, in order.
+    private(set) var entries: [[SyncState]] = []
+    /// How many entries of each other device were taken.
+    private var taken: [StreamID: Int] = [:]
+    /// By this device's clock.
+    var time: Int64 = 1_000_000
+
+    init(_ folder: ScratchFolder, _ number: UInt8, from backup: String? = nil) throws {
+        let passcode = try secret("right")
+        let settings = VaultSettings.costsForTests(clock: TestClock())
+        let home = folder["device-\(number)"]
+        if let backup {
+            _ = try Vault.restore(from: backup, to: home)
+        } else {
+            _ = try Vault.create(at: home, passcode: passcode, settings: settings)
+        }
+        let vault = try Vault(at: home, settings: settings)
+        try vault.unlock(passcode: passcode, spending: vault.burnAttempt())
+        items = ItemStore(vault)
+        ledger = SyncLedger(vault, nameKey: try secret([UInt8](repeating: 9, count: 32)))
+        stream = try #require(StreamID([UInt8](repeating: number, count: 16)))
+    }
+
+    private var stamp: Stamp { Stamp(Dot(stream, UInt64(entries.count + 1)), time: time) }
+
+    /// Writes what differs as an entry.
+    func publish() throws {
+        time += 1000
+        let comparison = try ledger.differences()
+        guard !comparison.found.isEmpty else { return }
+        var states: [SyncState] = []
+        try items.write { session throws(VaultError) in
+            states = try ledger.write(comparison.found, displaced: comparison.displaced, at: stamp, in: &session)
+        }
+        if !states.isEmpty { entries.append(states) }
+        #expect(try ledger.differences().found.isEmpty, "what was written still differs")
+    }
+
+    /// Takes all that another device wrote and that was not taken yet.
+    func take(from other: LedgerDevice) throws {
+        for index in taken[other.stream, default: 0]..<other.entries.count {
+            try publish()
+            let comparison = try ledger.differences()
+            var again: [SyncState] = []
+            try items.write { session throws(VaultError) in
+                again = try ledger.take(other.entries[index], after: comparison, at: stamp, in: &session)
+            }
+            if !again.isEmpty { entries.append(again) }
+            #expect(try ledger.differences().found.isEmpty, "what was taken differs")
+            taken[other.stream] = index + 1
+        }
+    }
+
+    // What a user sees
+
+    func add(_ name: String, _ password: String) throws {
+        var item = try Item(.login)
+        try item.add(.secret, "password", secret(password))
+        try items.add(item, as: name)
+    }
+
+    func set(_ name: String, _ label: String, _ value: String) throws {
+        try items.change(name) { item in
+            if let field = item.field(label) {
+                try item.set(field, secret(value))
+            } else {
+                try item.add(.text, label, secret(value))
+            }
+        }
+    }
+
+    func put(_ value: String, _ name: String) throws {
+        try secret(value).withBytes { try items.vault.put(bytes: $0, for: name, replacing: true) }
+    }
+
+    func text(_ name: String, _ label: String = "password") throws -> String? {
+        let item = try items.item(name)
+        guard let field = item.field(label) else { return nil }
+        return item.withValue(of: field) { $0.array.text }
+    }
+
+    func names() throws -> [String] { try items.vault.records().map(\.name) }
+
+    /// Everything that is shown, as texts.
+    func shown() throws -> [String: String] {
+        var all: [String: String] = [:]
+        for record in try items.vault.records() {
+            let item = try items.item(record.name)
+            all[record.name] = item.fields.map { field in
+                "\(field.label)=\(item.withValue(of: field) { $0.array.text })"
+            }.joined(separator: " ")
+        }
+        return all
+    }
+}
+
+/// Lets devices take everything from each other until nothing is left.
+func settle(_ devices: LedgerDevice...) throws {
+    for _ in 0..<4 {
+        for device in devices { try device.publish() }
+        for device in devices {
+            for other in devices where other !== device { try device.take(from: other) }
+        }
+    }
+}
