@@ -1,0 +1,157 @@
+/// What a device knows of one stream: pure, so that every case can be tested. Only what was signed by the stream's
+/// member may come in here, or anybody could make a fork.
+package struct StreamReader: Sendable, Hashable {
+    /// What an entry is to a reader.
+    package enum Step: Sendable, Hashable {
+        /// The next one.
+        case next
+        /// Taken earlier, with this very hash.
+        case known
+        /// The entry with this number is missing; this one waits.
+        case gap(missing: UInt64)
+        /// This number is there twice: the stream is frozen before it.
+        case fork(at: UInt64)
+        /// Behind a fork, or behind the last entry that counts of a removed member: refused.
+        case behind(last: UInt64)
+    }
+
+    package let stream: StreamID
+    /// The last entry that was taken.
+    package private(set) var head: StreamHead?
+    /// The beginning of the hash of every entry that was taken, from entry 1 on.
+    package private(set) var marks: [UInt64] = []
+    /// The last entry that counts; nil while the stream is open.
+    package private(set) var last: UInt64?
+
+    package init(_ stream: StreamID) { self.stream = stream }
+
+    /// As it was kept; nil for what no reader is.
+    package init?(_ stream: StreamID, head: StreamHead?, marks: [UInt64], last: UInt64?) {
+        if let head {
+            guard head.stream == stream, head.isPossible, head.number == UInt64(marks.count),
+                marks.last == EntryMark.mark(head.hash)
+            else { return nil }
+        } else if !marks.isEmpty {
+            return nil
+        }
+        if let last, last < UInt64(marks.count) { return nil }
+        (self.stream, self.head, self.marks, self.last) = (stream, head, marks, last)
+    }
+
+    /// What an entry of this stream is.
+    /// - Parameters:
+    ///   - number: Its number.
+    ///   - before: The hash of the one before it.
+    ///   - hash: Its own, 32 bytes.
+    package func step(number: UInt64, before: [UInt8], hash: [UInt8]) -> Step {
+        let reached = UInt64(marks.count)
+        if number <= reached { return isTaken(number, hash) ? .known : .fork(at: number) }
+        if let last, number > last { return .behind(last: last) }
+        guard number == reached + 1 else { return .gap(missing: reached + 1) }
+        // The entry before it is another one than ours: its writer has two with that number.
+        guard before == head?.hash ?? [UInt8](repeating: 0, count: EntryFront.hashSize) else {
+            return .fork(at: max(reached, 1))
+        }
+        return .next
+    }
+
+    /// Takes the next entry; false, and nothing is changed, for any other.
+    package mutating func take(number: UInt64, before: [UInt8], hash: [UInt8]) -> Bool {
+        let new = StreamHead(stream: stream, number: number, hash: hash)
+        guard new.isPossible, step(number: number, before: before, hash: hash) == .next else { return false }
+        head = new
+        marks.append(EntryMark.mark(hash))
+        return true
+    }
+
+    /// No entry from `number` on is taken any more. What was taken of it stays: its values are adopted.
+    package mutating func freeze(before number: UInt64) { end(at: number > 0 ? number - 1 : 0) }
+
+    /// No entry behind `number` counts; an earlier end stays.
+    package mutating func end(at number: UInt64) { last = min(last ?? number, number) }
+
+    /// Entries that were taken and do not count: what they wrote is to be adopted.
+    package var refused: ClosedRange<UInt64>? {
+        guard let last, last < UInt64(marks.count) else { return nil }
+        return last + 1...UInt64(marks.count)
+    }
+
+    /// Whether the entry with this number was taken with this hash; of all but the last its beginning is compared.
+    package func isTaken(_ number: UInt64, _ hash: [UInt8]) -> Bool {
+        guard hash.count == EntryFront.hashSize, number >= 1, number <= UInt64(marks.count) else { return false }
+        if number == head?.number { return hash == head?.hash }
+        return marks[Int(number - 1)] == EntryMark.mark(hash)
+    }
+
+    /// What a head that another entry names is to this reader.
+    package func standing(of named: StreamHead) -> NamedHead {
+        guard named.number <= UInt64(marks.count) else { return .missing(from: UInt64(marks.count) + 1) }
+        return isTaken(named.number, named.hash) ? .taken : .other
+    }
+
+    /// What a head is that an entry names.
+    package enum NamedHead: Sendable, Hashable {
+        case taken
+        /// Not yet taken: from this number on.
+        case missing(from: UInt64)
+        /// Taken with another hash: a fork.
+        case other
+    }
+
+    /// Takes up the chain behind a snapshot whose entries before it are no longer there.
+    ///
+    /// - Parameters:
+    ///   - marks: The beginnings of the hashes of all entries before the one with the number `marks.count + 1`, out of
+    ///     the snapshot's last part.
+    ///   - before: The hash in full of the last of them.
+    /// - Returns: `next` where the reader stood on the same chain and stands in front of the snapshot now; `known` where
+    ///   it is already there or further; `fork` where it stood on another chain, `behind` where the stream ends earlier.
+    package mutating func resume(marks others: [UInt64], before: [UInt8]) -> Step {
+        for (index, mark) in zip(self.marks, others).enumerated() where mark.0 != mark.1 {
+            return .fork(at: UInt64(index + 1))
+        }
+        let reached = UInt64(others.count)
+        if let head, head.number == reached, head.hash != before { return .fork(at: reached) }
+        if marks.count >= others.count { return .known }
+        if let last, reached > last { return .behind(last: last) }
+        let new = StreamHead(stream: stream, number: reached, hash: before)
+        guard new.isPossible, EntryMark.mark(before) == others.last else { return .fork(at: reached) }
+        head = new
+        marks = others
+        return .next
+    }
+}
+
+/// The first 8 bytes of an entry's hash, of which a snapshot has one for each entry of its stream.
+package enum EntryMark {
+    package static let size = 8
+
+    package static func mark(_ hash: [UInt8]) -> UInt64 {
+        hash.prefix(size).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}
+
+/// Whether an entry may be taken: every head that it names must have been taken, with that hash.
+package enum Delivery: Sendable, Hashable {
+    case ready
+    /// These streams lack entries, from the numbers on.
+    case waits([StreamHead: UInt64])
+    /// These heads are of other entries than ours: forks. Nothing is taken before they are dealt with.
+    case contradicts([StreamHead])
+
+    /// - Parameters:
+    ///   - heads: The heads that the entry names.
+    ///   - readers: What is known of each stream.
+    package init(_ heads: [StreamHead], _ readers: [StreamID: StreamReader]) {
+        var missing: [StreamHead: UInt64] = [:]
+        var others: [StreamHead] = []
+        for head in heads {
+            switch readers[head.stream]?.standing(of: head) ?? .missing(from: 1) {
+            case .taken: continue
+            case .missing(let number): missing[head] = number
+            case .other: others.append(head)
+            }
+        }
+        self = !others.isEmpty ? .contradicts(others) : missing.isEmpty ? .ready : .waits(missing)
+    }
+}

@@ -1,0 +1,19 @@
+/// What is refused before anything is read further, and what no writer writes (vault-format.md 24).
+package enum SyncLimits {
+    /// Members of a group.
+    package static let members = 32
+    /// Streams of a group.
+    package static let streams = 256
+    /// The highest number of an entry: a stream that has it goes no further, and its writer begins another.
+    package static let entries: UInt64 = 65_536
+    /// Changes in one entry.
+    package static let changes = 256
+    /// Wants in one entry; all of a member's too.
+    package static let wants = 1024
+    /// Records of removed members in a roster.
+    package static let removed = 112
+    /// Bytes of a member's name, in UTF-8.
+    package static let name = 64
+    /// Bytes of a content in pieces: what a descriptor of a file may have at most.
+    package static let pieced: UInt64 = 1 << 30
+}
