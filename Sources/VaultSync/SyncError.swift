@@ -9,6 +9,8 @@ package enum SyncError: Error, Sendable, Hashable {
     case format(FormatError)
     /// A signature, a tag, or a key that was committed to does not fit.
     case notAuthentic(StaticField)
+    /// A roster has no box for this member: it was removed.
+    case notForThisMember
     /// What the cryptography's library says.
     case cryptography(CryptographyError)
     /// There is no locked memory for it.

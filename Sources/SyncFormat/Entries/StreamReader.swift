@@ -155,3 +155,39 @@ package enum Delivery: Sendable, Hashable {
         self = !others.isEmpty ? .contradicts(others) : missing.isEmpty ? .ready : .waits(missing)
     }
 }
+
+/// The parts of a snapshot that were read while it is not known yet whether they are of the chain that is known.
+package struct SnapshotRun: Sendable, Hashable {
+    package let stream: StreamID
+    /// Of the first part.
+    package let first: UInt64
+    /// The hash of the entry in front of it.
+    package let before: [UInt8]
+    /// Of each part that was read, in their order.
+    package private(set) var hashes: [[UInt8]] = []
+
+    /// - Parameters:
+    ///   - first: The number of the first part.
+    ///   - before: What its front names as the hash before.
+    package init(_ stream: StreamID, first: UInt64, before: [UInt8]) {
+        (self.stream, self.first, self.before) = (stream, first, before)
+    }
+
+    /// The number of the next part.
+    package var next: UInt64 { first + UInt64(hashes.count) }
+
+    /// What a part is; parts in front of the first are a gap.
+    package func step(number: UInt64, before: [UInt8], hash: [UInt8]) -> StreamReader.Step {
+        guard number >= first else { return .gap(missing: next) }
+        if number < next { return hashes[Int(number - first)] == hash ? .known : .fork(at: number) }
+        guard number == next else { return .gap(missing: next) }
+        return before == hashes.last ?? self.before ? .next : .fork(at: max(number - 1, 1))
+    }
+
+    /// Takes the next part; false for any other.
+    package mutating func take(number: UInt64, before: [UInt8], hash: [UInt8]) -> Bool {
+        guard step(number: number, before: before, hash: hash) == .next else { return false }
+        hashes.append(hash)
+        return true
+    }
+}
