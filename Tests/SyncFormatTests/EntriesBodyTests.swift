@@ -134,7 +134,7 @@ import VaultFormat
         #expect(error == .invalid(field: "entry padding"))
     }
 
-    @Test func garbage() throws {
+    @Test func `garbage is no body, or its own bytes`() throws {
         let front = try front()
         #expect(checkGarbage(sample) { rewritten($0, front) })
     }

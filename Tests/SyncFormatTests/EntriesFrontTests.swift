@@ -52,7 +52,7 @@ import VaultFormat
         }
     }
 
-    @Test func garbage() {
+    @Test func `garbage is no front, or its own bytes`() {
         let isSafe = checkGarbage(sample) { input in
             guard input.count == sample.count else {
                 _ = try? EntryFront(parsing: input)

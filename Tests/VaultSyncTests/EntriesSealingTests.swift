@@ -203,7 +203,7 @@ import VaultFormat
         #expect(error == .format(.invalid(field: "entry changes")))
     }
 
-    @Test func garbage() throws {
+    @Test func `garbage is no entry`() throws {
         let pair = try Pair()
         for size in [0, 1, 127, 128, 1023, 1024, 1025, 2048, 4096, 32_768, 65_536] {
             for seed in 0..<20 {

@@ -83,8 +83,8 @@ package struct RosterKeeper: Sendable, Hashable {
             }
             (current, siblings) = (winner, decision.family)
             for id in winner.gone where removedBy[id] == nil { removedBy[id] = winner.hash }
-        case .void: siblings = decision.family
-        case .known, .missing, .refused, .ask: break
+        case .void where !decision.family.isEmpty: siblings = decision.family
+        case .known, .void, .missing, .refused, .ask: break
         }
         return decision.verdict
     }

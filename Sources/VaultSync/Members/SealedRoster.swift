@@ -93,7 +93,7 @@ package struct SignedRoster: Sendable {
     }
 
     /// Opens it with its key, which a welcome has, and which a member keeps.
-    package func open(with key: consuming EpochKey) throws(SyncError) -> OpenedRoster {
+    package func open(with key: borrowing EpochKey) throws(SyncError) -> OpenedRoster {
         let plaintext = try envelope.open(under: key.bytes, "roster")
         let body = try format { () throws(FormatError) in
             try plaintext.withBytes { bytes throws(FormatError) in try RosterBody(parsing: bytes) }
@@ -106,7 +106,7 @@ package struct SignedRoster: Sendable {
         for member in body.members { _ = try PublicKey.parse(member.boxKey) }
         let roster = Roster(
             group: front.group, number: front.epoch, before: front.before, hash: envelope.hash, body: body)
-        return OpenedRoster(roster: roster, signers: signers, key: key)
+        return OpenedRoster(roster: roster, signers: signers, key: try key.copy())
     }
 }
 
