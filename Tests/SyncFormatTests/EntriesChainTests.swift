@@ -67,11 +67,32 @@ import Testing
         #expect(reader.refused == nil)
     }
 
+    @Test func `a removed member's other entry with the named number is a fork`() {
+        let named = StreamHead(stream: id(2), number: 2, hash: hash(9))
+        var taken = reader(3)
+        let isSame = taken.end(at: named)
+        #expect(!isSame && taken.last == 1 && taken.refused == 2...3)
+        var later = reader(1)
+        let isOpen = later.end(at: named)
+        #expect(isOpen && later.step(number: 2, before: hash(1), hash: hash(2)) == .fork(at: 2))
+        #expect(later.step(number: 2, before: hash(1), hash: hash(9)) == .next)
+        var right = reader(3)
+        let isRight = right.end(at: StreamHead(stream: id(2), number: 2, hash: hash(2)))
+        #expect(isRight && right.last == 2 && right.refused == 3...3)
+        // A later head does not open it again, and another stream's is none of it.
+        let isOther = right.end(at: StreamHead(stream: id(3), number: 1, hash: hash(1)))
+        let isLater = right.end(at: StreamHead(stream: id(2), number: 3, hash: hash(3)))
+        #expect(!isOther && isLater && right.last == 2)
+    }
+
     @Test func `what was kept is a reader again`() {
         let reader = reader(3)
         let same = StreamReader(id(2), head: reader.head, marks: reader.marks, last: nil)
         #expect(same == reader)
         #expect(StreamReader(id(2), head: nil, marks: [], last: nil) == StreamReader(id(2)))
+        var frozen = reader
+        frozen.freeze(before: 2)
+        #expect(StreamReader(id(2), head: frozen.head, marks: frozen.marks, last: frozen.last) == frozen)
         #expect(StreamReader(id(2), head: reader.head, marks: reader.marks.dropLast(), last: nil) == nil)
         #expect(StreamReader(id(2), head: nil, marks: reader.marks, last: nil) == nil)
         #expect(StreamReader(id(3), head: reader.head, marks: reader.marks, last: nil) == nil)

@@ -138,6 +138,17 @@ import Testing
         #expect(later.judge(adding(1, 4, by: 3)) == .refused(.byRemoved))
     }
 
+    @Test func `what was kept is a keeper again`() {
+        let gone = removing(20, 3, by: 1)
+        let keeper = following(gone)
+        func kept(_ removedBy: [SyncMemberID: [UInt8]], _ siblings: [Roster]) -> RosterKeeper? {
+            RosterKeeper(
+                current: gone, parent: base, siblings: siblings, earlier: keeper.earlier, removedBy: removedBy)
+        }
+        #expect(kept(keeper.removedBy, [gone]) == keeper)
+        #expect(kept([:], [gone]) == nil && kept(keeper.removedBy, []) == nil && kept(keeper.removedBy, [base]) == nil)
+    }
+
     // MARK: - Two after one
 
     @Test func `the lower hash wins, and the other's author repeats its change`() {

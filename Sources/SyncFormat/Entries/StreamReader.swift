@@ -22,11 +22,13 @@ package struct StreamReader: Sendable, Hashable {
     package private(set) var marks: [UInt64] = []
     /// The last entry that counts; nil while the stream is open.
     package private(set) var last: UInt64?
+    /// The head that a roster names as the last one that counts of a removed member.
+    package private(set) var named: StreamHead?
 
     package init(_ stream: StreamID) { self.stream = stream }
 
     /// As it was kept; nil for what no reader is.
-    package init?(_ stream: StreamID, head: StreamHead?, marks: [UInt64], last: UInt64?) {
+    package init?(_ stream: StreamID, head: StreamHead?, marks: [UInt64], last: UInt64?, named: StreamHead? = nil) {
         if let head {
             guard head.stream == stream, head.isPossible, head.number == UInt64(marks.count),
                 marks.last == EntryMark.mark(head.hash)
@@ -34,8 +36,8 @@ package struct StreamReader: Sendable, Hashable {
         } else if !marks.isEmpty {
             return nil
         }
-        if let last, last < UInt64(marks.count) { return nil }
-        (self.stream, self.head, self.marks, self.last) = (stream, head, marks, last)
+        if let named, named.stream != stream || !named.isPossible || named.number < last ?? 0 { return nil }
+        (self.stream, self.head, self.marks, self.last, self.named) = (stream, head, marks, last, named)
     }
 
     /// What an entry of this stream is.
@@ -52,6 +54,8 @@ package struct StreamReader: Sendable, Hashable {
         guard before == head?.hash ?? [UInt8](repeating: 0, count: EntryFront.hashSize) else {
             return .fork(at: max(reached, 1))
         }
+        // It is not the one that the roster counts up to.
+        if let named, named.number == number, named.hash != hash { return .fork(at: number) }
         return .next
     }
 
@@ -69,6 +73,17 @@ package struct StreamReader: Sendable, Hashable {
 
     /// No entry behind `number` counts; an earlier end stays.
     package mutating func end(at number: UInt64) { last = min(last ?? number, number) }
+
+    /// No entry behind a head counts, which a roster names of a removed member.
+    /// - Returns: False where another entry with its number was taken: a fork, and the stream is frozen before it.
+    package mutating func end(at head: StreamHead) -> Bool {
+        guard head.stream == stream, head.number <= last ?? .max else { return head.stream == stream }
+        end(at: head.number)
+        named = head
+        guard head.number <= UInt64(marks.count), !isTaken(head.number, head.hash) else { return true }
+        freeze(before: head.number)
+        return false
+    }
 
     /// Entries that were taken and do not count: what they wrote is to be adopted.
     package var refused: ClosedRange<UInt64>? {

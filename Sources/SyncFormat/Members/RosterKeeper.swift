@@ -55,6 +55,20 @@ package struct RosterKeeper: Sendable, Hashable {
         for id in roster.gone { removedBy[id] = roster.hash }
     }
 
+    /// As it was kept; nil for what no keeper is.
+    package init?(
+        current: Roster, parent: Roster?, siblings: [Roster], earlier: [RosterTrace],
+        removedBy: [SyncMemberID: [UInt8]]
+    ) {
+        guard siblings.contains(current), siblings.count <= Self.mostSiblings,
+            siblings.allSatisfy({ $0.number == current.number && $0.before == current.before }),
+            parent.map({ $0.hash == current.before && $0.group == current.group }) ?? true,
+            current.gone.allSatisfy({ removedBy[$0] != nil })
+        else { return nil }
+        (self.current, self.parent, self.siblings) = (current, parent, siblings)
+        (self.earlier, self.removedBy) = (earlier, removedBy)
+    }
+
     /// What a roster is to this device. Changes nothing.
     package func judge(_ roster: Roster) -> RosterVerdict { judge([roster]) }
 
