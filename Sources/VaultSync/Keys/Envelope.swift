@@ -122,7 +122,7 @@ struct Envelope: Sendable {
     private static let nonceRange = AES256GCM.keySize..<AES256GCM.keySize + AES256GCM.nonceSize
 
     /// Key and nonce, of this salt and place.
-    private func key(under secret: borrowing SecretBytes) throws(SyncError) -> SecretBytes {
+    func key(under secret: borrowing SecretBytes) throws(SyncError) -> SecretBytes {
         var info = ByteWriter()
         info.append(Array(label.utf8))
         info.append(front.group.bytes)
