@@ -79,7 +79,7 @@ import Testing
         var right = reader(3)
         let isRight = right.end(at: StreamHead(stream: id(2), number: 2, hash: hash(2)))
         #expect(isRight && right.last == 2 && right.refused == 3...3)
-        // A later head does not open it again, and another stream's is none of it.
+        // A later head does not open it again, and the head of another stream is refused.
         let isOther = right.end(at: StreamHead(stream: id(3), number: 1, hash: hash(1)))
         let isLater = right.end(at: StreamHead(stream: id(2), number: 3, hash: hash(3)))
         #expect(!isOther && isLater && right.last == 2)

@@ -33,7 +33,7 @@ package struct SnapshotPart: Sendable, Hashable {
 /// secrets; what a change is made of is not known here.
 package struct EntryBody: Sendable, Hashable {
     package let contents: EntryContents
-    /// In the last part of a snapshot: the list of the pieces with the beginnings of the hashes of the stream's entries.
+    /// In the last part of a snapshot: the list of the pieces that have the beginnings of the stream's hashes.
     package let hashList: Range<Int>?
     /// Where the changes are.
     package let changes: [Range<Int>]

@@ -119,8 +119,8 @@ package struct StreamReader: Sendable, Hashable {
     ///   - marks: The beginnings of the hashes of all entries before the one with the number `marks.count + 1`, out of
     ///     the snapshot's last part.
     ///   - before: The hash in full of the last of them.
-    /// - Returns: `next` where the reader stood on the same chain and stands in front of the snapshot now; `known` where
-    ///   it is already there or further; `fork` where it stood on another chain, `behind` where the stream ends earlier.
+    /// - Returns: `next` where the reader was on the same chain and is in front of the snapshot now; `known` where it
+    ///   is there or further; `fork` where it was on another chain; `behind` where the stream ends earlier.
     package mutating func resume(marks others: [UInt64], before: [UInt8]) -> Step {
         for (index, mark) in zip(self.marks, others).enumerated() where mark.0 != mark.1 {
             return .fork(at: UInt64(index + 1))

@@ -39,7 +39,7 @@ package struct RosterKeeper: Sendable, Hashable {
     package private(set) var current: Roster
     /// The one before it, unless the device joined with the current one.
     package private(set) var parent: Roster?
-    /// All that are after the same as the current one, with it. At most as many as members, each of whom may write some.
+    /// All that are after the same one as the current is, with it.
     package private(set) var siblings: [Roster]
     /// What is kept of earlier ones.
     package private(set) var earlier: [RosterTrace] = []
@@ -103,8 +103,7 @@ package struct RosterKeeper: Sendable, Hashable {
         return decision.verdict
     }
 
-    /// The user's answer where ``RosterVerdict/ask`` was said: this one is applied, and the authors of none of the others
-    /// count any more where it removes them.
+    /// The user's answer to ``RosterVerdict/ask``: this one is applied, and nothing counts any more of whom it removes.
     /// - Returns: False unless it is a possible next roster, or one beside the current.
     package mutating func choose(_ roster: Roster) -> Bool {
         if roster.number == current.number + 1, refusal(of: roster, after: current) == nil {

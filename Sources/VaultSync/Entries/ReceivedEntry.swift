@@ -2,8 +2,8 @@ internal import SecretMemory
 package import SyncFormat
 internal import VaultFormat
 
-// The order of the checks is in the types: what was received has a signer only as a `SignedEntry`, a place in its stream
-// only as a `VerifiedEntry`, and only that one is opened.
+// The order of the checks is in the types: what was received has a signer only as a `SignedEntry`, a place in its
+// stream only as a `VerifiedEntry`, and only that one is opened.
 
 /// An entry of a stream as it came over a road: its size and its front are possible. Nothing in it is believed.
 package struct ReceivedEntry: Sendable {

@@ -14,8 +14,8 @@ func secretMemory<R: ~Copyable>(_ body: () throws(SecretMemoryError) -> R) throw
     do throws(SecretMemoryError) { return try body() } catch { throw .cryptography(.memory(error)) }
 }
 
-/// For what an attacker may have written: whatever is wrong with it, it is not authentic. What the machine lacks is said
-/// as it is.
+/// For what an attacker may have written: whatever is wrong with it, it is not authentic. What the machine lacks is
+/// said as it is.
 func authentic<R: ~Copyable>(
     _ field: StaticField, _ body: () throws(CryptographyError) -> R
 ) throws(SyncError) -> R {

@@ -3,8 +3,8 @@ internal import SecretMemory
 package import SyncFormat
 internal import VaultFormat
 
-// The three messages of an invitation are a chain of their own, each sealed under the code and signed by its writer: who
-// invites, who was invited, and the welcome, which only the box key of the invited opens.
+// The three messages of an invitation are a chain of their own, each sealed under the code and signed by its writer:
+// who invites, who was invited, and the welcome, which only the box key of the invited opens.
 
 /// A message of an invitation as it goes onto a road.
 package struct JoinMessage: Sendable, Hashable {

@@ -81,8 +81,8 @@ package struct SignedRoster: Sendable {
     package var bytes: [UInt8] { envelope.bytes }
 
     /// Opens it with this member's box.
-    /// - Throws: `notForThisMember` where no box is for it; `notAuthentic` where the box has not the key that the roster
-    ///   commits to, or the roster names another author than the one that signed it: this member stops.
+    /// - Throws: `notForThisMember` where no box is for it; `notAuthentic` where its box has another key than it
+    ///   commits to, or another author signed it than the one that it names: this member stops.
     package func open(with keys: borrowing MemberKeys) throws(SyncError) -> OpenedRoster {
         let boxes = envelope.bytes.dropFirst(EntryFront.size).prefix(envelope.boxes)
         for start in stride(from: boxes.startIndex, to: boxes.endIndex, by: RosterSize.box) {
