@@ -83,6 +83,8 @@ import Testing
         let isOther = right.end(at: StreamHead(stream: id(3), number: 1, hash: hash(1)))
         let isLater = right.end(at: StreamHead(stream: id(2), number: 3, hash: hash(3)))
         #expect(!isOther && isLater && right.last == 2)
+        let isHead = right.end(at: StreamHead(stream: id(2), number: 1, hash: hash(0)))
+        #expect(!isHead && right.last == 2)
     }
 
     @Test func `what was kept is a reader again`() {

@@ -75,9 +75,11 @@ package struct StreamReader: Sendable, Hashable {
     package mutating func end(at number: UInt64) { last = min(last ?? number, number) }
 
     /// No entry behind a head counts, which a roster names of a removed member.
-    /// - Returns: False where another entry with its number was taken: a fork, and the stream is frozen before it.
+    /// - Returns: False where another entry with its number was taken: a fork, and the stream is frozen before it; and
+    ///   for what is no head of this stream.
     package mutating func end(at head: StreamHead) -> Bool {
-        guard head.stream == stream, head.number <= last ?? .max else { return head.stream == stream }
+        guard head.stream == stream, head.isPossible else { return false }
+        guard head.number <= last ?? .max else { return true }
         end(at: head.number)
         named = head
         guard head.number <= UInt64(marks.count), !isTaken(head.number, head.hash) else { return true }

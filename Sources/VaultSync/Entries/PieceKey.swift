@@ -37,6 +37,11 @@ package struct PieceKey: ~Copyable, Sendable {
     package borrowing func seal(_ content: RawSpan) throws(SyncError) -> (id: [UInt8], bytes: [UInt8]) {
         guard (1...PieceList.pieceSize).contains(content.byteCount) else { throw .format(.wrongSize) }
         let id = try id(of: content)
+        return (id, try seal(content, as: id))
+    }
+
+    /// Seals a piece under an id, which is its own.
+    borrowing func seal(_ content: RawSpan, as id: [UInt8]) throws(SyncError) -> [UInt8] {
         let key = try key(of: id)
         var plaintext = try secretMemory { () throws(SecretMemoryError) in
             try SecretBytes(zeroed: PieceKey.sealedSize - AES256GCM.tagSize)
@@ -59,7 +64,7 @@ package struct PieceKey: ~Copyable, Sendable {
                 }
             }
         }
-        return (id, bytes)
+        return bytes
     }
 
     /// Opens a piece: whoever wrote it, its content has this id.
