@@ -1,3 +1,4 @@
+import SeededNumbers
 import SyncFormat
 import Testing
 
@@ -228,6 +229,41 @@ import Testing
         // In a circle nobody stands.
         let circle = [removing(20, 2, by: 1), removing(21, 3, by: 2), removing(22, 1, by: 3)]
         #expect(RosterKeeper(base).judge(circle) == .ask)
+    }
+
+    /// Each device gets the same rosters one by one, in an order of its own, until nothing changes any more.
+    @Test func `devices that got rosters in any order have the same one`() {
+        var random = SeededGenerator(seed: 46)
+        var (decided, asked) = (0, 0)
+        let cases = TestExtent.isCheck ? 10_000 : 1000
+        for _ in 0..<cases {
+            let hashes = (UInt8(20)..<200).shuffled(using: &random)
+            let rosters = (0..<Int.random(in: 2...5, using: &random)).map { index in
+                let author = UInt8.random(in: 1...3, using: &random)
+                return Bool.random(using: &random)
+                    ? adding(hashes[index], UInt8.random(in: 4...6, using: &random), by: author)
+                    : removing(hashes[index], UInt8.random(in: 1...3, using: &random), by: author)
+            }
+            var together = RosterKeeper(base)
+            guard together.apply(rosters) == .take else {
+                asked += 1
+                continue
+            }
+            decided += 1
+            for _ in 0..<4 {
+                let order = rosters.shuffled(using: &random)
+                var (keeper, last) = (RosterKeeper(base), nil as RosterKeeper?)
+                while last != keeper {
+                    last = keeper
+                    for roster in order { _ = keeper.apply(roster) }
+                }
+                let (found, wanted) = (keeper.current.hash[0], together.current.hash[0])
+                let what = order.map { "\($0.hash[0]): \($0.author.bytes[0]) -\($0.gone.map { $0.bytes[0] })" }
+                #expect(found == wanted, "\(what)")
+                #expect(keeper.current.gone.isSubset(of: keeper.removedBy.keys))
+            }
+        }
+        #expect(decided > cases / 3 && asked > cases / 30)
     }
 
     @Test func `one that is repeated, or many of one number, are bounded`() {

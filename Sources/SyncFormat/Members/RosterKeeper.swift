@@ -22,7 +22,8 @@ package enum RosterVerdict: Sendable, Hashable {
     case known
     /// It is the next one.
     case take
-    /// It has the weight of ours and wins: ours is void. These members do their changes again on top of it.
+    /// It has the weight of ours and wins: ours is void. These members do their changes again on top of it. What was
+    /// refused before is to be judged again: a void roster may have removed its author.
     case replace(repeats: Set<SyncMemberID>)
     /// Ours wins; this member does its change again on top of it, where there is one.
     case void(repeats: SyncMemberID?)
@@ -87,19 +88,15 @@ package struct RosterKeeper: Sendable, Hashable {
             earlier.append(RosterTrace(current))
             for sibling in siblings where sibling != current { earlier.append(RosterTrace(sibling)) }
             (parent, current, siblings) = (current, winner, decision.family)
-            for id in winner.gone where removedBy[id] == nil { removedBy[id] = winner.hash }
         case .replace:
             guard let winner = decision.winner else { break }
             // What a roster of a removed author removed is void with it; what one with the higher hash removed is done
             // again by its author, and stays refused meanwhile.
-            if !decision.stands.contains(current.hash) {
-                removedBy = removedBy.filter { $0.value != current.hash }
-            }
-            (current, siblings) = (winner, decision.family)
-            for id in winner.gone where removedBy[id] == nil { removedBy[id] = winner.hash }
-        case .void where !decision.family.isEmpty: siblings = decision.family
+            (current, siblings, removedBy) = (winner, decision.family, decision.removedBy)
+        case .void where !decision.family.isEmpty: (siblings, removedBy) = (decision.family, decision.removedBy)
         case .known, .void, .missing, .refused, .ask: break
         }
+        for id in current.gone where removedBy[id] == nil { removedBy[id] = current.hash }
         return decision.verdict
     }
 
@@ -126,8 +123,8 @@ package struct RosterKeeper: Sendable, Hashable {
         var winner: Roster?
         /// All of the winner's number that are possible.
         var family: [Roster] = []
-        /// Hashes of those whose author none of the others validly removes.
-        var stands: Set<[UInt8]> = []
+        /// What stays removed.
+        var removedBy: [SyncMemberID: [UInt8]] = [:]
     }
 
     private func decide(_ rosters: [Roster]) -> Decision {
@@ -154,9 +151,9 @@ package struct RosterKeeper: Sendable, Hashable {
             let isAfterVoid = siblings.contains { $0.hash == roster.before }
             return Decision(verdict: isAfterVoid ? .ask : .missing(current.number))
         }
-        let (winner, stands) = RosterKeeper.resolve(possible)
+        let (winner, _) = RosterKeeper.resolve(possible)
         guard let winner else { return Decision(verdict: .ask) }
-        return Decision(verdict: .take, winner: winner, family: possible, stands: Set(stands.map(\.hash)))
+        return Decision(verdict: .take, winner: winner, family: possible, removedBy: removedBy)
     }
 
     /// Beside the current one.
@@ -175,18 +172,31 @@ package struct RosterKeeper: Sendable, Hashable {
         guard !possible.isEmpty else { return Decision(verdict: .refused(refused)) }
         let family = siblings + possible
         guard family.count <= RosterKeeper.mostSiblings else { return Decision(verdict: .ask) }
-        // What was removed here by the current roster counts no more, whatever came earlier.
-        let weighed = family.filter { $0 == current || removedBy[$0.author] == nil }
-        let (winner, stands) = RosterKeeper.resolve(weighed)
+        // What was removed here counts no more. Where the roster that removed it is void, it does again.
+        var kept = removedBy
+        var (winner, stands) = weigh(family, kept)
+        while winner != nil {
+            let void = Set(family.map(\.hash)).subtracting(stands.map(\.hash))
+            let rest = kept.filter { !void.contains($0.value) }
+            if rest == kept { break }
+            kept = rest
+            (winner, stands) = weigh(family, kept)
+        }
         guard let winner else { return Decision(verdict: .ask) }
         let hashes = Set(stands.map(\.hash))
-        var decision = Decision(verdict: .known, winner: winner, family: family, stands: hashes)
+        var decision = Decision(verdict: .known, winner: winner, family: family, removedBy: kept)
         if winner == current {
             decision.verdict = .void(repeats: possible.first { hashes.contains($0.hash) }?.author)
         } else {
             decision.verdict = .replace(repeats: Set(stands.filter { $0 != winner }.map(\.author)))
         }
         return decision
+    }
+
+    private func weigh(
+        _ family: [Roster], _ removedBy: [SyncMemberID: [UInt8]]
+    ) -> (winner: Roster?, stands: [Roster]) {
+        RosterKeeper.resolve(family.filter { $0 == current || removedBy[$0.author] == nil })
     }
 
     /// Of a number that is over: the number never goes back.
@@ -209,14 +219,13 @@ package struct RosterKeeper: Sendable, Hashable {
         var stands: [Roster] = []
         while !open.isEmpty {
             let free = open.filter { roster in
-                !open.contains { $0 != roster && $0.author != roster.author && $0.gone.contains(roster.author) }
+                !open.contains { $0 != roster && $0.gone.contains(roster.author) }
             }
             // Only a circle is left.
             if free.isEmpty { return (nil, stands) }
             stands += free
             open.removeAll { roster in
-                free.contains(roster)
-                    || free.contains { $0.author != roster.author && $0.gone.contains(roster.author) }
+                free.contains(roster) || free.contains { $0.gone.contains(roster.author) }
             }
         }
         return (stands.min { $0.hash.lexicographicallyPrecedes($1.hash) }, stands)
