@@ -178,7 +178,7 @@ private enum Samples {
     }()
     static let part: [UInt8] = {
         var part = contents
-        part.snapshot = SnapshotPart(first: 1, isFull: true, isLast: true)
+        part.snapshot = SnapshotPart(first: 2, isFull: true, isLast: true)
         return body(part, front(.snapshot, 2), list: list)
     }()
     static let list = write(136) { target in

@@ -80,6 +80,14 @@ import VaultFormat
         #expect(try rewritten(last, front(.snapshot)) == last)
         let part = little(Int64(1)) + [0] + little(UInt64(1)) + counts
         #expect(try parse(part, front(.snapshot)).hashList == nil)
+        // A snapshot that begins its stream has nothing to list, and no other one can leave it out.
+        let begins = repeated(7, 16) + little(Int64(1)) + [3] + little(UInt64(1)) + little(UInt16(0)) + counts
+        let first = try front(.snapshot, number: 1, before: hash(0))
+        #expect(try parse(begins, first).hashList == nil)
+        #expect(rewritten(begins, first) == begins)
+        let bare = little(Int64(1)) + [3] + little(UInt64(2)) + little(UInt16(0)) + counts
+        let none = formatError { () throws(FormatError) in _ = try parse(bare, front(.snapshot)) }
+        #expect(none == .invalid(field: "entry snapshot"))
         // A list of another size, a first part behind this one, and an entry that is no part.
         let short = little(Int64(1)) + [3] + little(UInt64(2)) + little(UInt16(72)) + list.prefix(72) + counts
         #expect(formatError { () throws(FormatError) in _ = try parse(short, front(.snapshot)) } == .wrongSize)

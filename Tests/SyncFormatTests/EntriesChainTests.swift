@@ -114,6 +114,16 @@ import Testing
         #expect(known == .known && further == reader(6))
     }
 
+    @Test func `what a snapshot lists are eight bytes of each hash`() throws {
+        let marks = reader(5).marks
+        let bytes = EntryMark.bytes(marks)
+        #expect(bytes == (1...5).flatMap { repeated($0, 8) })
+        #expect(try bytes.lend { try EntryMark.marks(in: $0) } == marks)
+        for count in [1, 7, 39, Int(SyncLimits.entries) * 8 + 8] {
+            #expect(repeated(1, count).lend { try? EntryMark.marks(in: $0) } == nil)
+        }
+    }
+
     @Test func `a snapshot of another chain is a fork`() {
         var other = reader(2)
         let isTaken = other.take(number: 3, before: hash(2), hash: hash(9))

@@ -192,6 +192,40 @@ import VaultFormat
         }
     }
 
+    @Test func `who was away takes a snapshot up, whose entries before it are gone`() throws {
+        let pair = try Pair()
+        let pieceKey = try pair.key.pieceKey(pair.group)
+        var entries = [try pair.entry([[0]])]
+        for number in 1..<4 { entries.append(try pair.entry([[UInt8(number)]], after: entries[number - 1].head)) }
+        // The writer's last part lists the hashes of 1 to 4.
+        let marks = EntryMark.bytes(entries.map { EntryMark.mark($0.head.hash) })
+        let sealed = try marks.withRaw { try pieceKey.seal($0).bytes }
+        var contents = EntryContents(time: 5)
+        contents.snapshot = SnapshotPart(first: 5, isFull: true, isLast: true)
+        var draft = EntryDraft(contents, hashList: try marks.withRaw { try pieceKey.list(of: $0) })
+        let isAdded = try [9].withRaw { change throws(SyncError) in try draft.add(change) }
+        let front = try EntryFront.fresh(
+            .snapshot, stream, roster: pair.first.roster, after: entries[3].head)
+        let snapshot = try draft.seal(front, with: pair.key, by: pair.laptop)
+        // The reader has entry 1 alone.
+        var reader = StreamReader(stream)
+        let first = try ReceivedEntry(parsing: entries[0].bytes).front
+        let isTaken = reader.take(number: 1, before: first.before, hash: entries[0].head.hash)
+        let signed = try ReceivedEntry(parsing: snapshot.bytes).signed(by: pair.signers, pair.laptop.id)
+        guard case .gap(missing: 2) = signed.judged(by: reader) else { return #expect(Bool(false), "no gap") }
+        let run = SnapshotRun(stream, first: 5, before: signed.front.before)
+        guard case .next(let verified) = signed.judged(by: run) else { return #expect(Bool(false), "not next") }
+        let opened = try verified.open(with: pair.key)
+        var assembly = try opened.withHashList { list throws(SyncError) in
+            try PieceAssembly(list, limit: SyncLimits.entries * 8)
+        }
+        try assembly.add(sealed)
+        let listed = try assembly.finish().withBytes { try EntryMark.marks(in: $0) }
+        let step = reader.resume(marks: listed, before: run.before)
+        let isNext = reader.take(number: 5, before: run.before, hash: verified.head.hash)
+        #expect(isAdded && isTaken && step == .next && isNext && reader.head == snapshot.head)
+    }
+
     @Test func `a draft says when it is full`() throws {
         var draft = EntryDraft(EntryContents(time: 1))
         let change = pattern(20_000)

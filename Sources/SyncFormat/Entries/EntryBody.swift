@@ -21,7 +21,7 @@ package struct SnapshotPart: Sendable, Hashable {
     package var first: UInt64
     /// Whether all items are in it, and not the writer's own alone.
     package var isFull: Bool
-    /// Whether it is the last part, which makes all of them count. It has a ``PieceList``.
+    /// Whether it is the last part, which makes all of them count. It has a ``PieceList``, unless entry 1 is the first.
     package var isLast: Bool
 
     package init(first: UInt64, isFull: Bool, isLast: Bool) {
@@ -50,7 +50,10 @@ package struct EntryBody: Sendable, Hashable {
         if front.kind == .snapshot {
             let part = try SnapshotPart(parsing: bytes, &offset)
             contents.snapshot = part
-            if part.isLast { hashList = try bytes.next(Int(try bytes.next(UInt16.self, &offset)), &offset) }
+            if part.isLast {
+                let place = try bytes.next(Int(try bytes.next(UInt16.self, &offset)), &offset)
+                hashList = place.isEmpty ? nil : place
+            }
         }
         for _ in 0..<(try EntryBody.count(bytes, &offset, SyncLimits.streams, "entry heads")) {
             contents.heads.append(try bytes.nextHead(&offset))
@@ -87,8 +90,8 @@ package struct EntryBody: Sendable, Hashable {
         var listPlace: Range<Int>?
         if let part = contents.snapshot {
             part.write(into: &bytes, &offset)
+            if part.isLast { bytes.put(UInt16(clamping: hashList ?? 0), &offset) }
             if let hashList {
-                bytes.put(UInt16(clamping: hashList), &offset)
                 listPlace = offset..<offset + hashList
                 offset += hashList
             }
@@ -112,7 +115,7 @@ package struct EntryBody: Sendable, Hashable {
     /// Bytes without padding.
     package static func size(_ contents: EntryContents, hashList: Int? = nil, changes: [Int]) -> Int {
         (contents.member == nil ? 0 : SyncMemberID.size) + 8
-            + (contents.snapshot == nil ? 0 : SnapshotPart.size + (hashList.map { 2 + $0 } ?? 0))
+            + (contents.snapshot.map { SnapshotPart.size + ($0.isLast ? 2 : 0) } ?? 0) + (hashList ?? 0)
             + 2 + StreamHead.size * contents.heads.count + 2 + SyncWant.size * contents.wants.count
             + 2 + changes.reduce(0) { $0 + 4 + $1 }
     }
@@ -125,7 +128,9 @@ package struct EntryBody: Sendable, Hashable {
         if let part = contents.snapshot {
             guard (1...front.number).contains(part.first) else { throw .invalid(field: "entry snapshot") }
         }
-        guard (contents.snapshot?.isLast ?? false) == (hashList != nil) else { throw .invalid(field: "entry snapshot") }
+        // In front of entry 1 there is nothing to list.
+        let hasList = contents.snapshot.map { $0.isLast && $0.first > 1 } ?? false
+        guard hasList == (hashList != nil) else { throw .invalid(field: "entry snapshot") }
         guard contents.heads.count <= SyncLimits.streams else { throw .invalid(field: "entry heads") }
         var last: StreamID?
         for head in contents.heads {

@@ -1,3 +1,5 @@
+package import VaultFormat
+
 /// What a device knows of one stream: pure, so that every case can be tested. Only what was signed by the stream's
 /// member may come in here, or anybody could make a fork.
 package struct StreamReader: Sendable, Hashable {
@@ -145,6 +147,20 @@ package enum EntryMark {
 
     package static func mark(_ hash: [UInt8]) -> UInt64 {
         hash.prefix(size).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+    }
+
+    /// What the last part of a snapshot lists, in pieces.
+    package static func bytes(_ marks: some Sequence<UInt64>) -> [UInt8] {
+        var writer = ByteWriter()
+        for mark in marks { writer.integer(mark) }
+        return writer.bytes
+    }
+
+    /// - Throws: ``FormatError/wrongSize``.
+    package static func marks(in bytes: RawSpan) throws(FormatError) -> [UInt64] {
+        let count = bytes.byteCount / size
+        guard bytes.byteCount == count * size, count <= Int(SyncLimits.entries) else { throw .wrongSize }
+        return (0..<count).map { bytes.present(at: $0 * size, as: UInt64.self) }
     }
 }
 

@@ -129,11 +129,12 @@ package struct OpenedEntry: ~Copyable, Sendable {
         return try plaintext.withBytes { bytes throws(E) in try body(bytes.extracting(range)) }
     }
 
-    /// Lends the list of the pieces with the hashes of the stream; only the last part of a snapshot has one.
+    /// Lends the list of the pieces with the hashes of the stream, which only the last part of a snapshot has; nothing
+    /// where there is none.
     package borrowing func withHashList<R: ~Copyable, E: Error>(
-        _ body: (RawSpan?) throws(E) -> R
+        _ body: (RawSpan) throws(E) -> R
     ) throws(E) -> R {
-        guard let range = self.body.hashList else { return try body(nil) }
+        let range = self.body.hashList ?? 0..<0
         return try plaintext.withBytes { bytes throws(E) in try body(bytes.extracting(range)) }
     }
 }
