@@ -96,13 +96,16 @@ package typealias InvitationID = SyncID<SyncInvitation>
 /// that a second card does not take the place of the first.
 package struct JoinFileName: Sendable, Hashable, Comparable {
     package enum Message: UInt8, Sendable, Hashable, CaseIterable {
+        /// Of the member, with its keys.
+        case invitation = 0
         /// Of the device that joins.
-        case card = 0
+        case card = 1
         /// The member's answer.
-        case welcome = 1
+        case welcome = 2
 
         var word: String {
             switch self {
+            case .invitation: "invitation"
             case .card: "card"
             case .welcome: "welcome"
             }
