@@ -88,10 +88,6 @@ package struct PieceFileName: Sendable, Hashable, Comparable {
     }
 }
 
-/// A way for a device to join.
-package enum SyncInvitation: Sendable {}
-package typealias InvitationID = SyncID<SyncInvitation>
-
 /// The name of a message of two devices of which one joins: the invitation, what it is, and the start of its hash, so
 /// that a second card does not take the place of the first.
 package struct JoinFileName: Sendable, Hashable, Comparable {
