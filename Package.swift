@@ -343,8 +343,8 @@ let package = Package(
         tests(
             "VaultSyncTests",
             [
-                "VaultSync", "SyncFormat", "RealParts", "Items", "VaultCore", "VaultHeader", "VaultStorage", "VaultFormat",
-                "Cryptography", "SecretMemory", "SystemCalls",
+                "VaultSync", "SyncFormat", "RealParts", "Items", "VaultCore", "VaultHeader", "VaultStorage",
+                "VaultFormat", "Cryptography", "SecretMemory", "SystemCalls",
             ]),
         library("Gzip", ["SecretMemory"], c: ["CZlib"]),
         // Reads QR codes of images, in a process of its own.

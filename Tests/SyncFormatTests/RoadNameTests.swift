@@ -23,7 +23,8 @@ import Testing
         #expect(PieceFileName(name: Array(piece.name.utf8)) == piece)
 
         let invitation = try #require(Self.invitation)
-        for (message, word) in [(JoinFileName.Message.invitation, "invitation"), (.card, "card"), (.welcome, "welcome")] {
+        let words = [(JoinFileName.Message.invitation, "invitation"), (.card, "card"), (.welcome, "welcome")]
+        for (message, word) in words {
             let join = try #require(JoinFileName(invitation: invitation, message: message, hash: Self.hash))
             #expect(join.name == "a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5a5-\(word)-0123456789abcdef")
             #expect(JoinFileName(name: Array(join.name.utf8)) == join)

@@ -1,16 +1,39 @@
+/// A stream, and which life of an item its numbers are of.
+///
+/// A device that removed an item for good and dropped its content has to count anew when somebody brings the item back:
+/// its next number would say that it has seen, and taken away, whatever others still have of its earlier ones.
+package struct StreamLife: Sendable, Hashable, Comparable {
+    package let stream: StreamID
+    /// 0 for an item that was never removed.
+    package let life: UInt32
+
+    package init(_ stream: StreamID, life: UInt32 = 0) {
+        self.stream = stream
+        self.life = life
+    }
+
+    package static func < (left: StreamLife, right: StreamLife) -> Bool {
+        (left.stream, left.life) < (right.stream, right.life)
+    }
+}
+
 /// Where a value was written: an entry of a stream.
 package struct Dot: Sendable, Hashable, Comparable {
-    package let stream: StreamID
-    /// From 1.
+    package let origin: StreamLife
+    /// The entry's, from 1.
     package let number: UInt64
 
-    package init(_ stream: StreamID, _ number: UInt64) {
-        self.stream = stream
+    package init(_ stream: StreamID, _ number: UInt64) { self.init(StreamLife(stream), number) }
+
+    package init(_ origin: StreamLife, _ number: UInt64) {
+        self.origin = origin
         self.number = number
     }
 
+    package var stream: StreamID { origin.stream }
+
     package static func < (left: Dot, right: Dot) -> Bool {
-        (left.stream, left.number) < (right.stream, right.number)
+        (left.origin, left.number) < (right.origin, right.number)
     }
 }
 
@@ -34,7 +57,7 @@ package struct Stamp: Sendable, Hashable, Comparable {
 
 /// What somebody has seen of one item: for each stream the highest number. All numbers below count as seen.
 package struct CausalContext: Sendable, Hashable {
-    /// One dot for each stream, in ascending order.
+    /// One dot for each stream and life, in ascending order.
     package private(set) var highest: [Dot] = []
 
     package init() {}
@@ -42,7 +65,7 @@ package struct CausalContext: Sendable, Hashable {
     /// Nil unless the streams are in ascending order, each once, with numbers above zero.
     package init?(ascending dots: [Dot]) {
         for index in dots.indices {
-            guard dots[index].number > 0, index == 0 || dots[index - 1].stream < dots[index].stream else { return nil }
+            guard dots[index].number > 0, index == 0 || dots[index - 1].origin < dots[index].origin else { return nil }
         }
         highest = dots
     }
@@ -50,20 +73,25 @@ package struct CausalContext: Sendable, Hashable {
     package var isEmpty: Bool { highest.isEmpty }
 
     /// The highest number seen of a stream; 0 for none.
-    package func number(of stream: StreamID) -> UInt64 {
-        let place = place(of: stream)
-        guard place < highest.count, highest[place].stream == stream else { return 0 }
+    package func number(of origin: StreamLife) -> UInt64 {
+        let place = place(of: origin)
+        guard place < highest.count, highest[place].origin == origin else { return 0 }
         return highest[place].number
     }
 
-    package func covers(_ dot: Dot) -> Bool { dot.number <= number(of: dot.stream) }
+    /// The highest life of a stream; nil where nothing of it was seen.
+    package func life(of stream: StreamID) -> UInt32? {
+        highest.last { $0.stream == stream }?.origin.life
+    }
+
+    package func covers(_ dot: Dot) -> Bool { dot.number <= number(of: dot.origin) }
 
     /// Whether everything that the other has seen was seen here.
     package func covers(_ other: CausalContext) -> Bool { other.highest.allSatisfy(covers) }
 
     package mutating func insert(_ dot: Dot) {
-        let place = place(of: dot.stream)
-        if place < highest.count, highest[place].stream == dot.stream {
+        let place = place(of: dot.origin)
+        if place < highest.count, highest[place].origin == dot.origin {
             if highest[place].number < dot.number { highest[place] = dot }
         } else {
             highest.insert(dot, at: place)
@@ -85,11 +113,11 @@ package struct CausalContext: Sendable, Hashable {
     }
 
     /// The first that is not before a stream.
-    private func place(of stream: StreamID) -> Int {
+    private func place(of origin: StreamLife) -> Int {
         var (low, high) = (0, highest.count)
         while low < high {
             let middle = (low + high) / 2
-            if highest[middle].stream < stream { low = middle + 1 } else { high = middle }
+            if highest[middle].origin < origin { low = middle + 1 } else { high = middle }
         }
         return low
     }

@@ -127,18 +127,25 @@ extension ItemState {
 extension ItemState {
     /// Takes values out and puts values in.
     /// - Parameters:
-    ///   - stamp: Of this write; its dot is above all of its stream that the item has seen.
+    ///   - stamp: Of this write; its dot is above all of its stream that the item has seen. Its life follows from the
+    ///     removals.
     ///   - gone: Values that the writer has seen and replaces or removes.
     ///   - added: What is new.
     package mutating func write(
         at stamp: Stamp, removing gone: Set<Element> = [], adding added: [(part: ItemPart, value: Value)] = []
     ) {
+        let stamp = Stamp(Dot(origin(of: stamp.dot.stream), stamp.dot.number), time: stamp.time)
         precondition(!context.covers(stamp.dot), "a dot is used once")
         if !gone.isEmpty { elements.removeAll { gone.contains($0) } }
         elements += added.map { Element($0.part, stamp, $0.value) }
         elements.sort()
         versions = [stamp]
         context.insert(stamp.dot)
+    }
+
+    /// What the numbers of a stream count in: a life that no removal has seen.
+    private func origin(of stream: StreamID) -> StreamLife {
+        StreamLife(stream, life: removals.life(of: stream).map { min($0 + 1, StateLimits.life) } ?? 0)
     }
 
     /// Removes the item for good: what was seen of it is dead, and its content is dropped.

@@ -7,12 +7,12 @@ package typealias SyncItemID = SyncID<SyncItem>
 /// Where everything is in the bytes of an ``ItemState``, which are a change on a road and a shadow in the vault alike.
 /// The values stay with the caller, in memory for secrets; what is kept here are numbers.
 ///
-/// Layout, little-endian: version (u8), form (u8), id (16), number of streams (u16) and the streams, 16 bytes each;
-/// removals and context, each a count (u16) and as often a stream's index (u16) and a number (u64); the stamps, a count
-/// (u16) and as often a stream's index (u16), a number (u64) and a time (i64); the versions, a count (u16) and as often
-/// a stamp's index (u16); the values, a count (u16) and as often a part (u8), a field's id (16) where the part is one,
-/// a stamp's index (u16) and the value behind its size (u32). All lists are in ascending order, and streams and stamps
-/// that nothing names are not there: equal states have equal bytes.
+/// Layout, little-endian: version (u8), form (u8), id (16), number of streams (u16) and the streams, id (16) and life
+/// (u32); removals and context, each a count (u16) and as often a stream's index (u16) and a number (u64); the stamps, a
+/// count (u16) and as often a stream's index (u16), a number (u64) and a time (i64); the versions, a count (u16) and as
+/// often a stamp's index (u16); the values, a count (u16) and as often a part (u8), a field's id (16) where the part is
+/// one, a stamp's index (u16) and the value behind its size (u32). All lists are in ascending order, and streams and
+/// stamps that nothing names are not there: equal states have equal bytes.
 package struct StateLayout: Sendable, Hashable {
     /// What the record is: its bytes mean nothing to us, or it is an item.
     package enum Form: UInt8, Sendable, Hashable {
@@ -77,18 +77,25 @@ package struct StateLayout: Sendable, Hashable {
         guard isMinimal(streams, stamps) else { throw .invalid(field: "state streams") }
     }
 
-    private static func streams(_ bytes: RawSpan, _ reader: inout StateReader) throws(FormatError) -> [StreamID] {
-        var streams: [StreamID] = []
+    /// Whether it names writes of no stream that are not known: a number that nobody wrote would take away what its
+    /// writer writes later.
+    /// - Parameter heads: The last entry that was taken of each stream. A stream of what was met first has one.
+    package func isWithin(_ heads: [StreamID: UInt64]) -> Bool {
+        (context.highest + removals.highest).allSatisfy { $0.number <= heads[$0.stream] ?? 1 }
+    }
+
+    private static func streams(_ bytes: RawSpan, _ reader: inout StateReader) throws(FormatError) -> [StreamLife] {
+        var streams: [StreamLife] = []
         for _ in 0..<(try reader.count(bytes, StateLimits.streams)) {
-            let stream: StreamID = try reader.id(bytes)
-            guard streams.last.map({ $0 < stream }) ?? true else { throw .invalid(field: "state streams") }
+            let stream = StreamLife(try reader.id(bytes), life: try reader.integer(bytes, UInt32.self))
+            guard stream.life <= StateLimits.life, streams.last.map({ $0 < stream }) ?? true else { throw .invalid(field: "state streams") }
             streams.append(stream)
         }
         return streams
     }
 
     private static func context(
-        _ bytes: RawSpan, _ reader: inout StateReader, _ streams: [StreamID]
+        _ bytes: RawSpan, _ reader: inout StateReader, _ streams: [StreamLife]
     ) throws(FormatError) -> CausalContext {
         var dots: [Dot] = []
         for _ in 0..<(try reader.count(bytes, StateLimits.streams)) {
@@ -99,7 +106,7 @@ package struct StateLayout: Sendable, Hashable {
     }
 
     private static func stamps(
-        _ bytes: RawSpan, _ reader: inout StateReader, _ streams: [StreamID]
+        _ bytes: RawSpan, _ reader: inout StateReader, _ streams: [StreamLife]
     ) throws(FormatError) -> [Stamp] {
         var stamps: [Stamp] = []
         for _ in 0..<(try reader.count(bytes, StateLimits.stamps)) {
@@ -138,9 +145,9 @@ package struct StateLayout: Sendable, Hashable {
     }
 
     /// Whether every stream and stamp is named, so that there is one spelling only.
-    private func isMinimal(_ streams: [StreamID], _ stamps: [Stamp]) -> Bool {
-        var named = Set(removals.highest.map(\.stream))
-        named.formUnion(context.highest.map(\.stream))
+    private func isMinimal(_ streams: [StreamLife], _ stamps: [Stamp]) -> Bool {
+        var named = Set(removals.highest.map(\.origin))
+        named.formUnion(context.highest.map(\.origin))
         var used = Set(versions)
         for element in elements { used.insert(element.stamp) }
         return named.count == streams.count && used.count == stamps.count
@@ -152,6 +159,8 @@ package enum StateLimits {
     /// Bytes of a state: an item of 1 MiB with every value in conflict on eight devices.
     package static let size = 8 << 20
     package static let streams = 256
+    /// Removals that were taken back, of one item by one device.
+    package static let life: UInt32 = 65_535
     package static let stamps = 4096
     /// Values, those in conflict and the earlier ones too.
     package static let elements = 8192

@@ -49,7 +49,7 @@ package struct StateWriter: Sendable {
     private let form: StateLayout.Form
     private let state: ItemState<Int>
     private let places: [Range<Int>]
-    private let streams: [StreamID]
+    private let streams: [StreamLife]
     private let stamps: [Stamp]
     /// Bytes of all of it.
     package let size: Int
@@ -62,13 +62,13 @@ package struct StateWriter: Sendable {
         self.form = form
         self.state = state
         places = table.places
-        var streams = Set(state.removals.highest.map(\.stream))
-        for dot in state.context.highest { streams.insert(dot.stream) }
+        var streams = Set(state.removals.highest.map(\.origin))
+        for dot in state.context.highest { streams.insert(dot.origin) }
         self.streams = streams.sorted()
         var stamps = Set(state.versions)
         for element in state.elements { stamps.insert(element.stamp) }
         self.stamps = stamps.sorted()
-        var size = 18 + 2 + 16 * streams.count + 10 + 10 * (state.removals.highest.count + state.context.highest.count)
+        var size = 18 + 2 + 20 * streams.count + 10 + 10 * (state.removals.highest.count + state.context.highest.count)
         size += 18 * stamps.count + 2 * state.versions.count
         for element in state.elements {
             size += 7 + (element.part.field == nil ? 0 : 16) + places[element.value].count
@@ -96,17 +96,20 @@ package struct StateWriter: Sendable {
         put(form.rawValue, &output)
         put(id.bytes, &output)
         put(UInt16(streams.count), &output)
-        for stream in streams { put(stream.bytes, &output) }
+        for stream in streams {
+            put(stream.stream.bytes, &output)
+            put(stream.life, &output)
+        }
         for context in [state.removals, state.context] {
             put(UInt16(context.highest.count), &output)
             for dot in context.highest {
-                put(stream[dot.stream] ?? 0, &output)
+                put(stream[dot.origin] ?? 0, &output)
                 put(dot.number, &output)
             }
         }
         put(UInt16(stamps.count), &output)
         for one in stamps {
-            put(stream[one.dot.stream] ?? 0, &output)
+            put(stream[one.dot.origin] ?? 0, &output)
             put(one.dot.number, &output)
             put(one.time, &output)
         }

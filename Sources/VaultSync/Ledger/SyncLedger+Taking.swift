@@ -11,6 +11,7 @@ extension SyncLedger {
     /// Takes states that came, as part of a transaction.
     /// - Parameters:
     ///   - states: As they came; their bytes are hostile until they are read.
+    ///   - heads: The last entry that was taken of each stream, that of the states too, and the last of the own one.
     ///   - comparison: In which nothing differed: what is written here is never overwritten unseen.
     ///   - stamp: Of an entry of this device, for what it has to say again; never used before.
     ///   - session: The transaction.
@@ -18,14 +19,16 @@ extension SyncLedger {
     /// - Throws: `busy` where something was written since the comparison; `damaged` for bytes that are no state. Then
     ///   nothing of the transaction may be kept.
     package func take(
-        _ states: [SyncState], after comparison: Comparison, at stamp: Stamp, in session: inout WriteSession
+        _ states: [SyncState], heads: [StreamID: UInt64], after comparison: Comparison, at stamp: Stamp, in session: inout WriteSession
     ) throws(VaultError) -> [SyncState] {
         guard comparison.found.isEmpty, session.number == comparison.transaction + 1 else {
             throw VaultError(.busy, "something was written in the vault meanwhile")
         }
         var restated: [SyncState] = []
         for state in states {
-            let again = try state.bytes.withBytes { bytes throws(VaultError) in try take(bytes, stamp, &session) }
+            let again = try state.bytes.withBytes { bytes throws(VaultError) in
+                try take(bytes, heads, stamp, &session)
+            }
             if let again { restated.append(again) }
         }
         for id in comparison.displaced { try place(id, in: &session) }
@@ -33,9 +36,9 @@ extension SyncLedger {
     }
 
     private func take(
-        _ bytes: RawSpan, _ stamp: Stamp, _ session: inout WriteSession
+        _ bytes: RawSpan, _ heads: [StreamID: UInt64], _ stamp: Stamp, _ session: inout WriteSession
     ) throws(VaultError) -> SyncState? {
-        let id = try syncCall { () throws(SyncError) in try StateJoin.id(of: bytes) }
+        let id = try syncCall { () throws(SyncError) in try StateJoin.id(of: bytes, within: heads) }
         guard let known = try session.shadow(of: id) else {
             let join = try syncCall { () throws(SyncError) in try StateJoin(first: bytes) }
             return try take(join, of: id, .empty([]), stamp, &session)

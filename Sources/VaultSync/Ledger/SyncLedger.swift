@@ -1,4 +1,3 @@
-internal import Cryptography
 package import Items
 package import SecretMemory
 package import SyncFormat
@@ -30,14 +29,14 @@ package final class SyncLedger: Sendable {
     }
 
     package let vault: Vault
-    /// What plain values' ids are made with: random, the group's.
-    private let nameKey: SecretBytes
+    /// What plain values' ids are made with.
+    private let nameKey: NameKey
     /// Tags that let more programs in, in lower case.
     let wideningTags: Set<String> = [Item.secretServiceTag]
     private let holder = Holder()
 
-    /// - Parameter nameKey: 32 random bytes of the group.
-    package init(_ vault: Vault, nameKey: consuming SecretBytes) {
+    /// - Parameter nameKey: The group's.
+    package init(_ vault: Vault, nameKey: consuming NameKey) {
         self.vault = vault
         self.nameKey = nameKey
     }
@@ -51,16 +50,10 @@ package final class SyncLedger: Sendable {
 
     /// The id of a plain value, which has none of its own.
     package func id(of value: EntryPath) throws(VaultError) -> SyncItemID {
-        guard let record = value.record else { throw VaultError(.invalidName, "a name is too long") }
-        let digest: Digest
-        do throws(CryptographyError) {
-            digest = try nameKey.withBytes { key throws(CryptographyError) in
-                try unsafe BLAKE3.keyedHash(record.lookupInput.span.bytes, key: key)
-            }
-        } catch { throw VaultError(any: error) }
-        guard let id = digest.withBytes({ SyncItemID($0.copied(0..<SyncItemID.size)) }) else {
-            preconditionFailure("a digest has more than 16 bytes")
+        let bytes = try syncCall { () throws(SyncError) in
+            try nameKey.itemID(collection: value.collection, name: value.name)
         }
+        guard let id = SyncItemID(bytes) else { preconditionFailure("an id has 16 bytes") }
         return id
     }
 

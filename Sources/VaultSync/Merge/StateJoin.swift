@@ -14,10 +14,13 @@ package struct StateJoin: ~Copyable {
     package let mustRestate: Bool
 
     /// The item of a state that came.
-    /// - Throws: ``SyncError/format(_:)`` for bytes that are no state, ``SyncError/memory(_:)``.
-    package static func id(of bytes: RawSpan) throws(SyncError) -> SyncItemID {
+    /// - Parameter heads: The last entry that was taken of each stream, the own one too.
+    /// - Throws: ``SyncError/format(_:)`` for bytes that are no state, and for one that names writes that are not known.
+    package static func id(of bytes: RawSpan, within heads: [StreamID: UInt64]) throws(SyncError) -> SyncItemID {
         do throws(FormatError) {
-            return try StateLayout(parsing: bytes, in: 0..<bytes.byteCount).id
+            let layout = try StateLayout(parsing: bytes, in: 0..<bytes.byteCount)
+            guard layout.isWithin(heads) else { throw FormatError.invalid(field: "state context") }
+            return layout.id
         } catch { throw .format(error) }
     }
 

@@ -233,6 +233,12 @@ extension MergeWorld {
             if state.versions != states[0].versions { return "versions differ" }
             if state.context != states[0].context { return "what was seen differs" }
         }
+        // Nobody takes a field away: an item that lives is whole.
+        if let state = states.first, state.lives {
+            for part in [MergeWorld.first, MergeWorld.second, .trash] where state.elements(of: part).isEmpty {
+                return "\(part) is gone"
+            }
+        }
         return states.first.flatMap(loss)
     }
 
@@ -258,7 +264,7 @@ extension MergeWorld {
 
 extension MergeWorld: CustomStringConvertible {
     var description: String {
-        func short(_ dot: Dot) -> String { "\(dot.stream.bytes[0]).\(dot.number)" }
+        func short(_ dot: Dot) -> String { "\(dot.stream.bytes[0]).\(dot.number)" + (dot.origin.life > 0 ? "/\(dot.origin.life)" : "") }
         func short(_ state: ItemState<Int>) -> String {
             let elements = state.elements.map { one in
                 "\(one.part.kind)\(one.part.field.map { "\($0.bytes[0])" } ?? "")=\(one.value)@\(short(one.stamp.dot))"

@@ -33,7 +33,7 @@ final class LedgerDevice {
         let vault = try Vault(at: home, settings: settings)
         try vault.unlock(passcode: passcode, spending: vault.burnAttempt())
         items = ItemStore(vault)
-        ledger = SyncLedger(vault, nameKey: try secret([UInt8](repeating: 9, count: 32)))
+        ledger = SyncLedger(vault, nameKey: try NameKey(secret([UInt8](repeating: 9, count: 32))))
         stream = try #require(StreamID([UInt8](repeating: number, count: 16)))
     }
 
@@ -59,12 +59,21 @@ final class LedgerDevice {
             let comparison = try ledger.differences()
             var again: [SyncState] = []
             try items.write { session throws(VaultError) in
-                again = try ledger.take(other.entries[index], after: comparison, at: stamp, in: &session)
+                again = try ledger.take(
+                    other.entries[index], heads: heads(other.stream, index + 1), after: comparison, at: stamp, in: &session)
             }
             if !again.isEmpty { entries.append(again) }
             #expect(try ledger.differences().found.isEmpty, "what was taken differs")
             taken[other.stream] = index + 1
         }
+    }
+
+    /// What was taken, of one stream up to an entry.
+    func heads(_ stream: StreamID, _ number: Int) -> [StreamID: UInt64] {
+        var heads = taken.mapValues(UInt64.init)
+        heads[self.stream] = UInt64(entries.count)
+        heads[stream] = UInt64(number)
+        return heads
     }
 
     // What a user sees

@@ -116,7 +116,7 @@ import VaultSync
         #expect(throws: VaultError.self) {
             try two.items.write { session throws(VaultError) in
                 _ = try two.ledger.take(
-                    entry, after: comparison, at: Stamp(Dot(two.stream, 99), time: 0), in: &session)
+                    entry, heads: two.heads(one.stream, one.entries.count), after: comparison, at: Stamp(Dot(two.stream, 99), time: 0), in: &session)
             }
         }
         #expect(try two.text("mail") == "unseen")
@@ -133,10 +133,28 @@ import VaultSync
         #expect(throws: VaultError.self) {
             try one.items.write { session throws(VaultError) in
                 _ = try one.ledger.take(
-                    [garbage], after: comparison, at: Stamp(Dot(one.stream, 99), time: 0), in: &session)
+                    [garbage], heads: [:], after: comparison, at: Stamp(Dot(one.stream, 99), time: 0), in: &session)
             }
         }
         #expect(try one.names() == ["mail"] && one.ledger.differences().found.isEmpty)
+    }
+
+    @Test func `a state that names writes that nobody made is refused`() throws {
+        try one.add("mail", "first")
+        try settle(one, two)
+        try one.set("mail", "password", "second")
+        try one.publish()
+        let entry = try #require(one.entries.last)
+        for heads in [two.heads(one.stream, one.entries.count - 1), [:]] {
+            let comparison = try two.ledger.differences()
+            #expect(throws: VaultError.self) {
+                try two.items.write { session throws(VaultError) in
+                    _ = try two.ledger.take(
+                        entry, heads: heads, after: comparison, at: Stamp(Dot(two.stream, 99), time: 0), in: &session)
+                }
+            }
+        }
+        #expect(try two.text("mail") == "first")
     }
 
     @Test func `three devices show the same after any changes in any order`() throws {
