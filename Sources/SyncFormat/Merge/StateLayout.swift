@@ -8,10 +8,10 @@ package typealias SyncItemID = SyncID<SyncItem>
 /// The values stay with the caller, in memory for secrets; what is kept here are numbers.
 ///
 /// Layout, little-endian: version (u8), form (u8), id (16), number of streams (u16) and the streams, id (16) and life
-/// (u32); removals and context, each a count (u16) and as often a stream's index (u16) and a number (u64); the stamps, a
-/// count (u16) and as often a stream's index (u16), a number (u64) and a time (i64); the versions, a count (u16) and as
-/// often a stamp's index (u16); the values, a count (u16) and as often a part (u8), a field's id (16) where the part is
-/// one, a stamp's index (u16) and the value behind its size (u32). All lists are in ascending order, and streams and
+/// (u32); removals and context, each a count (u16) and as often a stream's index (u16) and a number (u64); the stamps,
+/// a count (u16) and as often a stream's index (u16), a number (u64) and a time (i64); the versions, a count (u16) and
+/// as often a stamp's index (u16); the values, a count (u16) and as often a part (u8), a field's id (16) where the part
+/// is one, a stamp's index (u16) and the value behind its size (u32). All lists are in ascending order, and streams and
 /// stamps that nothing names are not there: equal states have equal bytes.
 package struct StateLayout: Sendable, Hashable {
     /// What the record is: its bytes mean nothing to us, or it is an item.
@@ -88,7 +88,9 @@ package struct StateLayout: Sendable, Hashable {
         var streams: [StreamLife] = []
         for _ in 0..<(try reader.count(bytes, StateLimits.streams)) {
             let stream = StreamLife(try reader.id(bytes), life: try reader.integer(bytes, UInt32.self))
-            guard stream.life <= StateLimits.life, streams.last.map({ $0 < stream }) ?? true else { throw .invalid(field: "state streams") }
+            guard stream.life <= StateLimits.life, streams.last.map({ $0 < stream }) ?? true else {
+                throw .invalid(field: "state streams")
+            }
             streams.append(stream)
         }
         return streams

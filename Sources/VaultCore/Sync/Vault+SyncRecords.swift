@@ -55,6 +55,9 @@ extension Vault {
         return admission.shut[collection] == nil
     }
 
+    /// The collections that this unlock does not reach.
+    package var unreachedCollections: [String] { gate.current?.keys.admission.shut.keys.sorted() ?? [] }
+
     /// A record of the sync's own.
     package func syncRecord(_ name: String) -> ReservedRecord {
         ReservedRecord(vault: self, collection: Vault.syncCollection, name: name)

@@ -10,7 +10,7 @@ package struct Shadow: ~Copyable {
     package var front: ShadowLayout
     package var state: SecretBytes
 
-    /// The name of an item's shadow among the sync's own records. One that is larger than a record goes on in others.
+    /// The name of an item's shadow among the sync's own records. One that is larger than a record has more of them.
     static func name(of id: SyncItemID, part: Int = 0) -> String { part == 0 ? "i\(id)" : "i\(id).\(part)" }
 
     /// The item of a shadow's first record; nil for every other record.

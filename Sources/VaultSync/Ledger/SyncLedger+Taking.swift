@@ -19,7 +19,8 @@ extension SyncLedger {
     /// - Throws: `busy` where something was written since the comparison; `damaged` for bytes that are no state. Then
     ///   nothing of the transaction may be kept.
     package func take(
-        _ states: [SyncState], heads: [StreamID: UInt64], after comparison: Comparison, at stamp: Stamp, in session: inout WriteSession
+        _ states: [SyncState], heads: [StreamID: UInt64], after comparison: Comparison, at stamp: Stamp,
+        in session: inout WriteSession
     ) throws(VaultError) -> [SyncState] {
         guard comparison.found.isEmpty, session.number == comparison.transaction + 1 else {
             throw VaultError(.busy, "something was written in the vault meanwhile")

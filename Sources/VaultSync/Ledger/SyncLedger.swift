@@ -31,7 +31,7 @@ package final class SyncLedger: Sendable {
     package let vault: Vault
     /// What plain values' ids are made with.
     private let nameKey: NameKey
-    /// Tags that let more programs in, in lower case.
+    /// Tags that let more programs in.
     let wideningTags: Set<String> = [Item.secretServiceTag]
     private let holder = Holder()
 
@@ -109,7 +109,8 @@ package final class SyncLedger: Sendable {
             }
             if isShown != true { found.append((record.place.spelled, .record(record.place, id))) }
         }
-        for (id, shadow) in shadows where !shadow.name.isEmpty && records[id] == nil && vault.reaches(shadow.collection) {
+        for (id, shadow) in shadows where !shadow.name.isEmpty && records[id] == nil && vault.reaches(shadow.collection)
+        {
             let place = EntryPath(collection: shadow.collection, name: shadow.name)
             found.append((place.spelled, .gone(id)))
         }
@@ -161,9 +162,10 @@ package final class SyncLedger: Sendable {
             flags: .lives, sequence: sequence, collection: place.collection, name: place.name)
         let next: SecretBytes?
         switch shadow {
-        case .none: next = try syncCall { () throws(SyncError) in
-            try ItemDifference.first(known, wideningTags: wideningTags)
-        }
+        case .none:
+            next = try syncCall { () throws(SyncError) in
+                try ItemDifference.first(known, wideningTags: wideningTags)
+            }
         case .some(let shadow):
             let isBack = !shadow.front.flags.contains(.lives) && !isInTrash(place)
             if !isBack {

@@ -5,8 +5,8 @@ internal import VaultFormat
 
 /// What somebody changed in a record, written as a change of this device.
 ///
-/// Nobody tells the sync of a write: an import, an older build and an app write records too. It compares the record with
-/// what it showed last.
+/// Nobody tells the sync of a write: an import, an older build and an app write records too. It compares the record
+/// with what it showed last.
 package enum ItemDifference {
     /// A record that the sync meets for the first time. Its dots are of a stream that follows from its bytes, so that
     /// two restores of one backup meet without a conflict.

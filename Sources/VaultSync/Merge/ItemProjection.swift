@@ -51,7 +51,8 @@ package struct ItemProjection: ~Copyable {
             }
             content = try space.copy([value])
         } else {
-            content = try ItemProjection.item(layout, shown, table, modified: state.modified, name: place.name, in: &space)
+            content = try ItemProjection.item(
+                layout, shown, table, modified: state.modified, name: place.name, in: &space)
         }
         isPartial = shown.isPartial
         isInTrash = layout.form == .item && trash?.isEmpty == false

@@ -53,6 +53,13 @@ package struct MergeSpace: ~Copyable {
         } catch { throw .memory(error) }
     }
 
+    /// Whether two fields are one-time codes that differ in the counter alone, and the first one's is the higher.
+    borrowing func isHigherCounter(_ place: Range<Int>, than other: Range<Int>) -> Bool {
+        buffer.withBytes { bytes in
+            CounterText.isHigher(bytes.extracting(place), than: bytes.extracting(other)) == true
+        }
+    }
+
     /// Lends all of it.
     package borrowing func withBytes<R: ~Copyable, E: Error>(_ body: (RawSpan) throws(E) -> R) throws(E) -> R {
         try buffer.withBytes(body)

@@ -46,19 +46,25 @@ struct ShownItem {
             single[element.part] = state.shown(element.part)?.value
         }
         if let notes = single[.notes] { take(table.places[notes].count) }
-        // The trash entry has the name, too.
-        take(18 + RecordName.maximumNameSize)
+        if let trash = single[.trash], !table.places[trash].isEmpty, let place = single[.place] {
+            // The entry has the name, too.
+            take(18 + table.places[place].count)
+        }
         for id in ShownItem.order(state, table, in: space) {
-            guard let shown = state.shown(.field(id)), fields.count < ItemLimits.fields,
-                fits(table.places[shown.value].count)
+            guard let shown = ShownItem.shown(id, state, table, in: space), fields.count < ItemLimits.fields,
+                fits(table.places[shown].count)
             else {
                 isPartial = true
                 continue
             }
-            fields.append((id, shown.value))
+            fields.append((id, shown))
         }
         let allowed = ShownItem.allowed(state, table, in: space)
-        for tag in allowed where tags.count + widening.count < ItemLimits.tags && fits(tag.utf8.count) {
+        for tag in allowed {
+            guard tags.count + widening.count < ItemLimits.tags, fits(tag.utf8.count) else {
+                isPartial = true
+                continue
+            }
             widening.append(tag)
         }
         for tag in state.members(of: .tag) {
@@ -68,8 +74,24 @@ struct ShownItem {
             }
             tags.append(tag)
         }
-        unknown = state.members(of: .unknown).filter { fits(table.places[$0].count) }
+        for entry in state.members(of: .unknown) {
+            guard fits(table.places[entry].count) else {
+                isPartial = true
+                continue
+            }
+            unknown.append(entry)
+        }
         showHistory(state, table, in: space)
+    }
+
+    /// The value of a field that is shown: of codes that differ in the counter alone the highest.
+    private static func shown(
+        _ id: FieldID, _ state: ItemState<Int>, _ table: ValueTable, in space: borrowing MergeSpace
+    ) -> Int? {
+        guard var shown = state.shown(.field(id))?.value else { return nil }
+        for other in state.conflicts(in: .field(id)).map(\.value)
+        where space.isHigherCounter(table.places[other], than: table.places[shown]) { shown = other }
+        return shown
     }
 
     /// The latest that there is room for.
@@ -84,7 +106,7 @@ struct ShownItem {
         for (value, _) in all.sorted(by: { ($1.1, $1.0) < ($0.1, $0.0) }) {
             guard history.count < ItemLimits.history, fits(table.places[value].count) else {
                 isPartial = true
-                break
+                continue
             }
             history.append(value)
         }

@@ -15,7 +15,8 @@ package struct StateJoin: ~Copyable {
 
     /// The item of a state that came.
     /// - Parameter heads: The last entry that was taken of each stream, the own one too.
-    /// - Throws: ``SyncError/format(_:)`` for bytes that are no state, and for one that names writes that are not known.
+    /// - Throws: ``SyncError/format(_:)`` for bytes that are no state, and for one that names writes that are not
+    /// known.
     package static func id(of bytes: RawSpan, within heads: [StreamID: UInt64]) throws(SyncError) -> SyncItemID {
         do throws(FormatError) {
             let layout = try StateLayout(parsing: bytes, in: 0..<bytes.byteCount)

@@ -48,7 +48,7 @@ struct RecordParts {
     /// The last change by the item's own clock.
     var modified: Int64 = 0
 
-    /// - Parameter wideningTags: Tags that let more programs in, in lower case.
+    /// - Parameter wideningTags: Tags that let more programs in.
     /// - Throws: ``SyncError/format(_:)``, ``SyncError/memory(_:)``.
     init(_ record: borrowing SyncRecord, wideningTags: Set<String>, in space: inout MergeSpace) throws(SyncError) {
         var writer = ByteWriter()
@@ -79,8 +79,13 @@ struct RecordParts {
                     whole: placed(entry.range)))
         }
         for tag in layout.tags.map(placed) {
-            let folded = space.withBytes { $0.text(tag) }.lowercased()
-            if wideningTags.contains(folded) { widening.append(folded) } else { tags.append(tag) }
+            // To the byte: another spelling lets nobody in.
+            let text = space.withBytes { $0.text(tag) }
+            if wideningTags.contains(where: { $0.hasBytes(of: text) }) {
+                widening.append(text)
+            } else {
+                tags.append(tag)
+            }
         }
         history = layout.entries(ItemLayout.Tag.earlier).map { placed($0.range) }
         unknown = layout.entries.filter { $0.tag > ItemLayout.Tag.earlier }.map { placed($0.whole) }

@@ -25,7 +25,10 @@ struct Inventory {
         for record in try Inventory.all(of: vault) {
             places.insert(record.place)
             if let id = record.id { ids[id] = record.place }
-            taken.formUnion(record.place.readings)
+        }
+        // Those that nobody merges have names, too.
+        for record in try vault.records() {
+            taken.formUnion(EntryPath(collection: record.collection, name: record.name).readings)
         }
     }
 
@@ -36,7 +39,7 @@ struct Inventory {
         defer { vault.letGo(of: visitor) }
         _ = try vault.forEachContent(for: visitor) { info, content throws(VaultError) in
             let place = EntryPath(collection: info.collection, name: info.name)
-            guard !place.isReserved, info.origin == .protected else { return }
+            guard info.origin == .protected else { return }
             var id: SyncItemID?
             if info.isItem {
                 id = SyncItemID(try Item(parsing: content).id.bytes)
@@ -58,13 +61,14 @@ struct Inventory {
 
     /// A place for something new: the one that is wanted, or one that the first digits of a mark tell apart, with a
     /// number where that is taken too.
-    mutating func take(_ wanted: EntryPath, else mark: String) -> EntryPath {
+    mutating func take(_ wanted: EntryPath, else mark: String, _ id: SyncItemID? = nil) -> EntryPath {
         var (place, number) = (wanted, 1)
         while !taken.isDisjoint(with: place.readings) {
             place = Inventory.marked(wanted, mark, number)
             number += 1
         }
         places.insert(place)
+        if let id { ids[id] = place }
         taken.formUnion(place.readings)
         return place
     }

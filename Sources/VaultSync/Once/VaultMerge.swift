@@ -16,64 +16,127 @@ package struct VaultMerge: Sendable {
     package enum Step: Sendable, Hashable {
         /// It is not here yet.
         case add(EntryPath, as: EntryPath)
+        /// It is here in another version, and the two do not become one item: it comes in beside it, under a new id.
+        case beside(EntryPath, as: EntryPath)
         /// It is here in another version: the two become one, and what loses is in the history.
         case change(EntryPath, here: EntryPath)
         /// It is here as it is there.
-        case same(EntryPath)
+        case same(EntryPath, here: EntryPath)
+        /// It stays there.
+        case leave(EntryPath, Reason)
+    }
+
+    /// Why an entry stays where it is.
+    package enum Reason: String, Sendable, Hashable {
+        /// A program's secret that is too large for its item, of an item that is here in another version.
+        case largeSecret = "largeSecret"
+        /// Another item of the other vault has its id.
+        case sameID = "sameID"
+        /// It is in a folder of Holdfast's own.
+        case reserved = "reserved"
     }
 
     /// In the order of the names.
     package private(set) var steps: [Step] = []
+    /// Collections of the other vault that its unlock does not reach.
+    package let unreached: [String]
+    /// Entries that will be written.
+    package private(set) var writes = 0
     private var large: Set<EntryPath> = []
     private let other: Vault
-
-    /// Entries that will be written.
-    package var writes: Int {
-        steps.count {
-            if case .same = $0 { false } else { true }
-        }
-    }
 
     /// Compares all entries, and writes nothing. What is in the other's trash, or nobody accepted there, stays there.
     /// - Parameters:
     ///   - other: The other vault, open.
     ///   - items: This one's, open.
-    /// - Throws: `locked`, `damaged`, `newerVersion`, `outOfMemory`.
-    package init(of other: Vault, into items: ItemStore) throws(VaultError) {
+    ///   - progress: Told how many entries are compared, and of how many.
+    /// - Throws: `assuranceTooLow` where this unlock does not reach all of this vault; `locked`, `damaged`,
+    ///   `newerVersion`, `outOfMemory`.
+    package init(
+        of other: Vault, into items: ItemStore, progress: (Int, Int) -> Void = { _, _ in }
+    ) throws(VaultError) {
         self.other = other
+        unreached = other.unreachedCollections
         let vault = items.vault
+        // What is not seen would come in a second time.
+        guard vault.unreachedCollections.isEmpty else {
+            throw VaultError(
+                .assuranceTooLow, "a merge needs all of this vault, and this unlock does not reach all of its folders")
+        }
         var here = try Inventory(vault)
-        for record in try Inventory.all(of: other) where !record.isInTrash {
+        var ids: Set<SyncItemID> = []
+        // Values below an entry are guarded by it: they go where it went.
+        var moved: [(from: String, to: String)] = []
+        let all = try Inventory.all(of: other)
+        for (index, record) in all.enumerated() {
+            progress(index + 1, all.count)
+            guard !record.isInTrash else { continue }
+            let step = try VaultMerge.step(record, other, vault, moved, &ids, &here)
             if record.isFile { large.insert(record.place) }
-            if let id = record.id {
-                steps.append(try VaultMerge.step(record.place, id, other, vault, &here))
-            } else {
-                steps.append(try VaultMerge.step(value: record.place, other, vault, &here))
+            if let target = VaultMerge.target(of: step), record.id != nil, target != record.place {
+                moved.append((record.place.spelled + "/", target.spelled + "/"))
+            }
+            steps.append(step)
+        }
+        writes = steps.count {
+            switch $0 {
+            case .add, .beside, .change: true
+            case .same, .leave: false
             }
         }
     }
 
-    private static func step(
-        _ place: EntryPath, _ id: SyncItemID, _ other: Vault, _ vault: Vault, _ here: inout Inventory
-    ) throws(VaultError) -> Step {
-        guard let known = here.place(of: id) else { return .add(place, as: here.take(place, else: "\(id)")) }
-        let mine = try record(known, id, of: vault)
-        let theirs = try record(place, id, of: other)
-        return try merged(mine, theirs) == nil ? .same(place) : .change(place, here: known)
+    private static func target(of step: Step) -> EntryPath? {
+        switch step {
+        case .add(_, let target), .beside(_, let target), .change(_, let target), .same(_, let target): target
+        case .leave: nil
+        }
     }
 
     private static func step(
-        value place: EntryPath, _ other: Vault, _ vault: Vault, _ here: inout Inventory
+        _ record: Inventory.Record, _ other: Vault, _ vault: Vault, _ moved: [(from: String, to: String)],
+        _ ids: inout Set<SyncItemID>, _ here: inout Inventory
+    ) throws(VaultError) -> Step {
+        let place = record.place
+        guard !place.isReserved else { return .leave(place, .reserved) }
+        guard let id = record.id else {
+            return try step(value: place, wanted: rebased(place, moved), other, vault, &here)
+        }
+        guard ids.insert(id).inserted else { return .leave(place, .sameID) }
+        guard let known = here.place(of: id) else {
+            return .add(place, as: here.take(rebased(place, moved), else: "\(id)", id))
+        }
+        let mine = try self.record(known, id, of: vault)
+        let theirs = try self.record(place, id, of: other)
+        guard let outcome = try once(mine, theirs) else { return .same(place, here: known) }
+        if hasLargeSecret(mine) || hasLargeSecret(theirs) { return .leave(place, .largeSecret) }
+        if outcome.merged != nil { return .change(place, here: known) }
+        let copy = ItemOnce.copyID(of: theirs.content)
+        if let known = here.place(of: copy) { return .same(place, here: known) }
+        return .beside(place, as: here.take(place, else: "\(copy)", copy))
+    }
+
+    /// Where a value goes whose entry above it goes elsewhere.
+    private static func rebased(_ place: EntryPath, _ moved: [(from: String, to: String)]) -> EntryPath {
+        let path = place.spelled
+        // The nearest is the longest.
+        guard let (from, to) = moved.last(where: { path.utf8.starts(with: $0.from.utf8) }) else { return place }
+        let text = to + String(decoding: path.utf8.dropFirst(from.utf8.count), as: UTF8.self)
+        return EntryPath.places(of: text).first { $0.isPossible } ?? place
+    }
+
+    private static func step(
+        value place: EntryPath, wanted: EntryPath, _ other: Vault, _ vault: Vault, _ here: inout Inventory
     ) throws(VaultError) -> Step {
         let mark = "\(try other.id)"
-        var (candidate, number) = (place, 1)
+        var (candidate, number) = (wanted, 1)
         // It may be here under its own name, or under one that an earlier merge gave it.
         while here.contains(candidate) {
-            if try isSame(place, of: other, candidate, of: vault) { return .same(place) }
-            candidate = Inventory.marked(place, mark, number)
+            if try isSame(place, of: other, candidate, of: vault) { return .same(place, here: candidate) }
+            candidate = Inventory.marked(wanted, mark, number)
             number += 1
         }
-        return .add(place, as: here.take(place, else: mark))
+        return .add(place, as: here.take(wanted, else: mark))
     }
 
     /// Stores what is new and what changed. Entries as one transaction, all of them or none; before it each value that
@@ -92,6 +155,7 @@ package struct VaultMerge: Sendable {
                 switch step {
                 case .add(let place, let target) where !large.contains(place):
                     try add(place, as: target, &session)
+                case .beside(let place, let target): try copy(place, to: target, &session)
                 case .change(let place, let known): try change(place, known, &session)
                 default: continue
                 }
@@ -112,16 +176,31 @@ package struct VaultMerge: Sendable {
         }
     }
 
+    private func copy(_ place: EntryPath, to target: EntryPath, _ session: inout WriteSession) throws(VaultError) {
+        try session.requireFree(beside: target)
+        var content = try VaultMerge.withContent(of: place, in: other) { _, content throws(VaultError) in
+            try VaultMerge.copy(content)
+        }
+        let id = ItemOnce.copyID(of: content)
+        content.withMutableBytes { bytes in
+            for (index, byte) in id.bytes.enumerated() { bytes.store(byte, at: 4 + index) }
+        }
+        try content.withBytes { item throws(VaultError) in
+            try session.put(item: item, for: target.name, in: target.collection, replacing: false)
+        }
+    }
+
     private func change(_ place: EntryPath, _ known: EntryPath, _ session: inout WriteSession) throws(VaultError) {
         let mine = try session.withContent(of: known.name, in: known.collection) { fields, content throws(VaultError) in
             try VaultMerge.record(known, fields, content)
         }
-        guard let mine else { throw VaultError(.busy, "an entry was removed by another program meanwhile") }
+        guard let mine else { throw VaultMerge.changed }
         let theirs = try VaultMerge.record(place, mine.id, of: other)
-        guard let merged = try VaultMerge.merged(mine, theirs) else { return }
-        try merged.withBytes { item throws(VaultError) in
+        guard let outcome = try VaultMerge.once(mine, theirs) else { return }
+        let isStored = try outcome.write { item throws(VaultError) in
             try session.put(item: item, for: known.name, in: known.collection, replacing: true)
         }
+        guard isStored else { throw VaultMerge.changed }
     }
 
     private func copyFile(_ place: EntryPath, to target: EntryPath, in vault: Vault) throws(VaultError) {
@@ -143,12 +222,31 @@ package struct VaultMerge: Sendable {
 
     // Reading
 
-    private static func merged(
+    private static let changed = VaultError(
+        .busy, "an entry was changed by another program meanwhile; merge again")
+
+    /// Items of up to 1 MiB are there several times, which may be more than a user can lock.
+    private static func once(
         _ mine: borrowing SyncRecord, _ theirs: borrowing SyncRecord
-    ) throws(VaultError) -> SecretBytes? {
+    ) throws(VaultError) -> ItemOnce? {
+        let outer = BulkMemory.begin(isAllowed: true)
+        defer { BulkMemory.end(outer) }
         do throws(SyncError) {
-            return try ItemOnce.merged(mine, with: theirs, wideningTags: [Item.secretServiceTag])
+            return try ItemOnce.of(mine, with: theirs, wideningTags: [Item.secretServiceTag])
         } catch { throw VaultError(error) }
+    }
+
+    private static func hasLargeSecret(_ record: borrowing SyncRecord) -> Bool {
+        record.content.withBytes { bytes in
+            guard let item = try? Item(parsing: bytes) else { return false }
+            return item.field(LargeSecret.label) != nil
+        }
+    }
+
+    private static func copy(_ content: RawSpan) throws(VaultError) -> SecretBytes {
+        let outer = BulkMemory.begin(isAllowed: true)
+        defer { BulkMemory.end(outer) }
+        do throws(SecretMemoryError) { return try SecretBytes(copying: content) } catch { throw VaultError(error) }
     }
 
     private static func withContent<R: ~Copyable>(
@@ -163,7 +261,7 @@ package struct VaultMerge: Sendable {
         let record = try withContent(of: place, in: vault) { fields, content throws(VaultError) in
             try self.record(place, fields, content)
         }
-        guard record.id == id else { throw VaultError(.busy, "an entry was changed by another program meanwhile") }
+        guard record.id == id else { throw changed }
         return record
     }
 
@@ -171,15 +269,13 @@ package struct VaultMerge: Sendable {
     private static func record(
         _ place: EntryPath, _ fields: RecordFields, _ content: RawSpan
     ) throws(VaultError) -> SyncRecord {
+        let outer = BulkMemory.begin(isAllowed: true)
+        defer { BulkMemory.end(outer) }
         let item = try Item(parsing: content)
-        guard fields.form == .item, let id = SyncItemID(item.id.bytes) else {
-            throw VaultError(.busy, "an entry was changed by another program meanwhile")
-        }
-        let bytes: SecretBytes
-        do throws(SecretMemoryError) { bytes = try SecretBytes(copying: content) } catch { throw VaultError(error) }
+        guard fields.form == .item, let id = SyncItemID(item.id.bytes) else { throw changed }
         return SyncRecord(
             id: id, form: .item, collection: place.collection, name: item.trash?.name ?? place.name, minimum: 0,
-            content: bytes)
+            content: try copy(content))
     }
 
     private static func isSame(
@@ -191,6 +287,19 @@ package struct VaultMerge: Sendable {
             // An item stands there.
             guard error.code == .isItem else { throw error }
             return false
+        }
+    }
+}
+
+extension ItemOnce {
+    /// Lends what both become.
+    /// - Returns: Whether there is such an item.
+    fileprivate borrowing func write(_ body: (RawSpan) throws(VaultError) -> Void) throws(VaultError) -> Bool {
+        switch merged {
+        case .none: return false
+        case .some(let merged):
+            try merged.withBytes { item throws(VaultError) in try body(item) }
+            return true
         }
     }
 }

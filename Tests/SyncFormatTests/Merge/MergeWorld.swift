@@ -264,7 +264,9 @@ extension MergeWorld {
 
 extension MergeWorld: CustomStringConvertible {
     var description: String {
-        func short(_ dot: Dot) -> String { "\(dot.stream.bytes[0]).\(dot.number)" + (dot.origin.life > 0 ? "/\(dot.origin.life)" : "") }
+        func short(_ dot: Dot) -> String {
+            "\(dot.stream.bytes[0]).\(dot.number)" + (dot.origin.life > 0 ? "/\(dot.origin.life)" : "")
+        }
         func short(_ state: ItemState<Int>) -> String {
             let elements = state.elements.map { one in
                 "\(one.part.kind)\(one.part.field.map { "\($0.bytes[0])" } ?? "")=\(one.value)@\(short(one.stamp.dot))"

@@ -16,6 +16,8 @@ final class LedgerDevice {
     let stream: StreamID
     /// The states of each entry, in order.
     private(set) var entries: [[SyncState]] = []
+    /// What had been taken of the others when each entry was written.
+    private var heads: [[StreamID: Int]] = []
     /// How many entries of each other device were taken.
     private var taken: [StreamID: Int] = [:]
     /// By this device's clock.
@@ -48,24 +50,34 @@ final class LedgerDevice {
         try items.write { session throws(VaultError) in
             states = try ledger.write(comparison.found, displaced: comparison.displaced, at: stamp, in: &session)
         }
-        if !states.isEmpty { entries.append(states) }
+        if !states.isEmpty { append(states) }
         #expect(try ledger.differences().found.isEmpty, "what was written still differs")
     }
 
     /// Takes all that another device wrote and that was not taken yet.
     func take(from other: LedgerDevice) throws {
         for index in taken[other.stream, default: 0]..<other.entries.count {
+            // As a reader of a road: not before all that its writer had seen.
+            guard other.heads[index].allSatisfy({ $0.key == stream || taken[$0.key, default: 0] >= $0.value }) else {
+                return
+            }
             try publish()
             let comparison = try ledger.differences()
             var again: [SyncState] = []
             try items.write { session throws(VaultError) in
                 again = try ledger.take(
-                    other.entries[index], heads: heads(other.stream, index + 1), after: comparison, at: stamp, in: &session)
+                    other.entries[index], heads: heads(other.stream, index + 1), after: comparison, at: stamp,
+                    in: &session)
             }
-            if !again.isEmpty { entries.append(again) }
             #expect(try ledger.differences().found.isEmpty, "what was taken differs")
             taken[other.stream] = index + 1
+            if !again.isEmpty { append(again) }
         }
+    }
+
+    private func append(_ states: [SyncState]) {
+        entries.append(states)
+        heads.append(taken)
     }
 
     /// What was taken, of one stream up to an entry.

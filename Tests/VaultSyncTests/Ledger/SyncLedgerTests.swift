@@ -116,7 +116,8 @@ import VaultSync
         #expect(throws: VaultError.self) {
             try two.items.write { session throws(VaultError) in
                 _ = try two.ledger.take(
-                    entry, heads: two.heads(one.stream, one.entries.count), after: comparison, at: Stamp(Dot(two.stream, 99), time: 0), in: &session)
+                    entry, heads: two.heads(one.stream, one.entries.count), after: comparison,
+                    at: Stamp(Dot(two.stream, 99), time: 0), in: &session)
             }
         }
         #expect(try two.text("mail") == "unseen")

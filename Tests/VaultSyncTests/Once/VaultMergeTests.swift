@@ -45,9 +45,10 @@ import VaultSync
             #expect(again.writes == 0, "\(again.steps)")
             return merge.steps.reduce(into: [0, 0, 0]) { counts, step in
                 switch step {
-                case .add: counts[0] += 1
+                case .add, .beside: counts[0] += 1
                 case .change: counts[1] += 1
                 case .same: counts[2] += 1
+                case .leave: break
                 }
             }
         }
@@ -184,18 +185,88 @@ import VaultSync
         #expect(try get("new", pair.mine) == [9] && get("new file", pair.mine) == large)
     }
 
-    @Test func `a tag that lets programs in comes in only where both have it`() throws {
+    @Test func `versions that do not agree whether a program wrote them stay two`() throws {
         let pair = try Pair { store in
-            try VaultMergeTests.add("mine", "first", store)
+            for name in ["mine", "theirs"] { try VaultMergeTests.add(name, "first", store) }
             try VaultMergeTests.add("both", "first", store, tags: ["secret-service"])
+            try VaultMergeTests.add("case", "first", store, tags: ["Secret-Service"])
         }
-        try pair.theirs.change("mine") { item in
-            try item.addTag("secret-service")
-            try item.addTag("ask-each-time")
-        }
-        try VaultMergeTests.set("both", "site", "a.example", pair.theirs)
-        try pair.merge()
-        #expect(try pair.mine.item("mine").tags == ["ask-each-time"])
+        try pair.theirs.change("mine") { try $0.addTag("secret-service") }
+        try pair.mine.change("theirs") { try $0.addTag("secret-service") }
+        for name in ["both", "case"] { try VaultMergeTests.set(name, "site", "a.example", pair.theirs) }
+        #expect(try pair.merge() == [2, 2, 0])
+        #expect(try pair.mine.item("mine").tags == [] && pair.mine.item("theirs").tags == ["secret-service"])
         #expect(try pair.mine.item("both").tags == ["secret-service"])
+        #expect(try pair.mine.item("case").tags == ["Secret-Service"])
+    }
+
+    @Test func `what does not fit into one item stays beside it`() throws {
+        let pair = try Pair { store in
+            for name in ["fields", "tags", "values", "file", "past"] { try VaultMergeTests.add(name, "first", store) }
+            try store.change("file") { try $0.add(.secret, "large", secret(pattern(1_047_800))) }
+        }
+        try pair.theirs.change("fields") { item in
+            for number in 0..<254 { try item.add(.text, "f\(number)", secret("v")) }
+        }
+        try VaultMergeTests.set("fields", "mine", "gold", pair.mine)
+        try pair.theirs.change("tags") { item in for number in 10..<74 { try item.addTag("Aa\(number)") } }
+        try pair.mine.change("tags") { try $0.addTag("ask-each-time") }
+        for (seed, store) in [(1, pair.mine), (2, pair.theirs)] {
+            try store.change("values") { item in
+                let value = try secret(pattern(600_000, seed: UInt8(seed)))
+                if let field = item.field("password") { try item.set(field, value) }
+            }
+        }
+        for number in 0..<200 {
+            try VaultMergeTests.set("past", "password", "m\(number)", pair.mine)
+            try VaultMergeTests.set("past", "password", "t\(number)", pair.theirs)
+        }
+        #expect(try pair.merge() == [4, 0, 1])
+        #expect(try pair.text("fields", "mine") == "gold" && pair.mine.item("tags").tags == ["ask-each-time"])
+        #expect(try pair.history("past").count == 200)
+        let names = try pair.mine.vault.records().map(\.name)
+        #expect(names.count == 9, "\(names)")
+    }
+
+    @Test func `a counter never goes down, whoever changed the item last`() throws {
+        func code(_ counter: Int) throws -> SecretBytes {
+            try secret("otpauth://hotp/Ex:ada?secret=JBSWY3DPEHPK3PXP&issuer=Ex&counter=\(counter)")
+        }
+        let pair = try Pair { store in
+            var item = try Item(.login)
+            try item.add(.oneTimeCode, "code", code(12))
+            try store.add(item, as: "mail")
+        }
+        try pair.mine.change("mail") { item in
+            if let field = item.field("code") { try item.set(field, code(13)) }
+        }
+        try VaultMergeTests.set("mail", "site", "a.example", pair.theirs)
+        try pair.merge()
+        #expect(try pair.text("mail", "code")?.hasSuffix("&counter=13") == true)
+        #expect(try pair.text("mail", "site") == "a.example")
+    }
+
+    @Test func `what an entry guards goes where the entry goes`() throws {
+        let pair = try Pair()
+        try VaultMergeTests.add("mail", "left", pair.mine)
+        try VaultMergeTests.add("mail", "right", pair.theirs, tags: ["ask-each-time"])
+        try secret("k").withBytes { try pair.theirs.vault.put(bytes: $0, for: "k2", in: "mail") }
+        try pair.merge()
+        let id = "\(try pair.theirs.item("mail").id)".prefix(8)
+        #expect(throws: VaultError.self) { try pair.mine.vault.withValue(for: "k2", in: "mail") { _ in } }
+        try pair.mine.vault.withValue(for: "k2", in: "mail (\(id))") { #expect($0.array.text == "k") }
+    }
+
+    @Test func `notes that lose are in the history once, however often one merges`() throws {
+        let pair = try Pair { store in
+            try VaultMergeTests.add("mail", "first", store)
+            try store.change("mail") { try $0.setNotes(secret("old")) }
+        }
+        try pair.theirs.change("mail") { try $0.setNotes(secret("theirs")) }
+        for round in 0..<3 {
+            try VaultMergeTests.set("mail", "site", "\(round)", pair.mine)
+            try pair.merge()
+        }
+        #expect(try pair.history("mail").count { $0 == "theirs" || $0 == "old" } == 1)
     }
 }
