@@ -225,7 +225,7 @@ import VaultStorage
         try FileManager.default.removeItem(atPath: agent.home)
         // The folder cannot be asked for its socket any more. Who is connected already meets no keys, or no agent.
         let code = errorCode { try client.remove(path("name")) }
-        #expect(code == .locked || code == .agentUnavailable)
+        #expect(code == .locked || code == .agentUnavailable, "\(String(describing: code))")
         #expect(agent.waitForEnd() == 0)
     }
 
