@@ -223,9 +223,9 @@ import VaultStorage
         try agent.unlock()
         let client = try agent.client()
         try FileManager.default.removeItem(atPath: agent.home)
-        // The folder cannot be asked for its socket any more. Who is connected already meets no keys, or no agent.
+        // The folder cannot be asked for its socket any more. Who is connected already meets no keys, vault or agent.
         let code = errorCode { try client.remove(path("name")) }
-        #expect(code == .locked || code == .agentUnavailable, "\(String(describing: code))")
+        #expect(code == .locked || code == .noVault || code == .agentUnavailable, "\(String(describing: code))")
         #expect(agent.waitForEnd() == 0)
     }
 
