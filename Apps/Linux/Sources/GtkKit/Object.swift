@@ -47,7 +47,10 @@ package class Widget: Object {
 
     package var isVisible: Bool {
         get { gtk_widget_get_visible(widget) != 0 }
-        set { gtk_widget_set_visible(widget, newValue ? 1 : 0) }
+        set {
+            if !newValue { giveUpFocus() }
+            gtk_widget_set_visible(widget, newValue ? 1 : 0)
+        }
     }
     package var isSensitive: Bool {
         get { gtk_widget_get_sensitive(widget) != 0 }
@@ -57,6 +60,14 @@ package class Widget: Object {
     package var hasFocus: Bool { gtk_widget_get_focus_child(widget) != nil || gtk_widget_has_focus(widget) != 0 }
 
     package func focus() { gtk_widget_grab_focus(widget) }
+
+    /// Takes the keyboard away from what is in it. What goes away with the keyboard keeps it until the next frame: a
+    /// shortcut that is pressed meanwhile reaches nobody.
+    func giveUpFocus() {
+        guard let root = gtk_widget_get_root(widget), let focused = gtk_root_get_focus(root) else { return }
+        if focused == widget || gtk_widget_is_ancestor(focused, widget) != 0 { gtk_root_set_focus(root, nil) }
+    }
+
     package func setClass(_ name: String, _ isSet: Bool) {
         if isSet { gtk_widget_add_css_class(widget, name) } else { gtk_widget_remove_css_class(widget, name) }
     }

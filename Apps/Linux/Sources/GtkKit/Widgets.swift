@@ -270,7 +270,10 @@ package final class Flap: Widget {
 
 /// Something to hold one widget.
 package final class Bin: Widget {
-    package var child: Widget? { didSet { adw_bin_set_child(pointer(), child?.widget) } }
+    package var child: Widget? {
+        willSet { child?.giveUpFocus() }
+        didSet { adw_bin_set_child(pointer(), child?.widget) }
+    }
 }
 
 /// Nothing to see: it tells how much room there is.
