@@ -12,8 +12,8 @@ package enum RoadScript {
     package static let files: [(file: OwnFile, bytes: [UInt8])] = (1...6).flatMap { number in
         [piece(UInt8(number)), entry(UInt64(number), size: 1024 << (number % 3))].compactMap { $0 }
     }
-    package static let roster = bytes(5000, 7)
-    package static let card = bytes(900, 8)
+    package static let roster = bytes(4096, 7)
+    package static let card = bytes(1024, 8)
 
     package static var rosterName: RosterFileName? { RosterFileName(number: 1, hash: hash(roster)) }
 
@@ -27,7 +27,7 @@ package enum RoadScript {
     }
 
     private static func piece(_ number: UInt8) -> (file: OwnFile, bytes: [UInt8])? {
-        let bytes = bytes(RoadLimits.pieceSize, number)
+        let bytes = bytes(PieceList.sealedSize, number)
         return PieceFileName(id: hash(bytes)).map { (.piece($0), bytes) }
     }
 

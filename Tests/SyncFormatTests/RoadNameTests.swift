@@ -108,11 +108,13 @@ import Testing
         let sizes = [1024, 2048, 4096, 8192, 16_384, 32_768]
         #expect((0...40_000).filter { entry.canHave(size: $0) } == sizes)
         let piece = RoadFile.piece(stream, try #require(PieceFileName(id: [UInt8](repeating: 7, count: 32))))
-        #expect((0...40_000).filter { piece.canHave(size: $0) } == [32_784])
+        #expect((0...40_000).filter { piece.canHave(size: $0) } == [32_768])
         let roster = RoadFile.roster(try #require(RosterFileName(number: 1, hash: Self.hash)))
-        #expect(!roster.canHave(size: 0) && roster.canHave(size: 1) && roster.canHave(size: 65_536))
-        #expect(!roster.canHave(size: 65_537) && !roster.canHave(size: -1))
-        #expect([entry, piece, roster].map(\.largestSize) == [32_768, 32_784, 65_536])
+        #expect((-1...40_000).filter { roster.canHave(size: $0) } == [4096, 8192, 16_384])
+        let invitation = try #require(InvitationID([UInt8](repeating: 9, count: 16)))
+        let card = RoadFile.join(
+            try #require(JoinFileName(invitation: invitation, message: .card, hash: Self.hash)))
+        #expect((0...40_000).filter { card.canHave(size: $0) } == sizes)
     }
 }
 

@@ -39,19 +39,19 @@ struct FolderSamples {
     }
 
     static func piece(_ seed: UInt8) throws -> (name: PieceFileName, bytes: [UInt8]) {
-        let bytes = [UInt8](repeating: seed, count: RoadLimits.pieceSize)
+        let bytes = [UInt8](repeating: seed, count: PieceList.sealedSize)
         return (try #require(PieceFileName(id: hash(bytes))), bytes)
     }
 
     static func roster(_ number: UInt32, seed: UInt8 = 0) throws -> (name: RosterFileName, bytes: [UInt8]) {
-        let bytes = [UInt8](repeating: seed, count: 5000 + Int(number))
+        let bytes = (0..<4096).map { UInt8(truncatingIfNeeded: UInt32(truncatingIfNeeded: $0) &* 31 &+ number) ^ seed }
         return (try #require(RosterFileName(number: number, hash: hash(bytes))), bytes)
     }
 
     static func join(
         _ message: JoinFileName.Message, seed: UInt8 = 0
     ) throws -> (name: JoinFileName, bytes: [UInt8]) {
-        let bytes = [UInt8](repeating: seed, count: 700)
+        let bytes = [UInt8](repeating: seed, count: 1024)
         let invitation = try #require(InvitationID([UInt8](repeating: 9, count: 16)))
         return (try #require(JoinFileName(invitation: invitation, message: message, hash: hash(bytes))), bytes)
     }

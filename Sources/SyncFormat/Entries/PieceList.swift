@@ -5,6 +5,8 @@ package import VaultFormat
 package struct PieceList: Sendable, Hashable {
     /// Bytes of a content in one piece.
     package static let pieceSize = 32_000
+    /// Bytes of a piece on the road, whatever is in it.
+    package static let sealedSize = 32 << 10
     /// Bytes of a content that needs no pieces.
     package static let inlineLimit = 8 << 10
     /// Bytes of an id.

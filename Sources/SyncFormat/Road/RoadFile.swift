@@ -71,18 +71,9 @@ package enum RoadFile: Sendable, Hashable {
     /// Whether a whole file can have so many bytes.
     package func canHave(size: Int) -> Bool {
         switch self {
-        case .entry: RoadLimits.entrySizes.contains(size)
-        case .piece: size == RoadLimits.pieceSize
-        case .roster, .join: (1...RoadLimits.largestMessage).contains(size)
-        }
-    }
-
-    /// The most bytes that a whole file can have.
-    package var largestSize: Int {
-        switch self {
-        case .entry: RoadLimits.entrySizes.max() ?? 0
-        case .piece: RoadLimits.pieceSize
-        case .roster, .join: RoadLimits.largestMessage
+        case .entry, .join: EntrySize.allowed.contains(size)
+        case .piece: size == PieceList.sealedSize
+        case .roster: RosterSize.boxes(in: size) != nil
         }
     }
 }
@@ -91,12 +82,4 @@ package enum RoadFile: Sendable, Hashable {
 package enum RoadLimits {
     /// Names of one folder, with everything that is passed over.
     package static let names = 65_536
-    /// Folders of streams.
-    package static let streams = 256
-    /// Bytes of an entry: six steps, so that a size says little.
-    package static let entrySizes: Set<Int> = [1, 2, 4, 8, 16, 32].reduce(into: []) { $0.insert($1 * 1024) }
-    /// Bytes of a piece: 32 KiB and the tag.
-    package static let pieceSize = 32 * 1024 + 16
-    /// Bytes of a roster, a card or a welcome at the most.
-    package static let largestMessage = 64 * 1024
 }

@@ -7,8 +7,6 @@ internal import VaultFormat
 /// pieces.
 package struct PieceKey: ~Copyable, Sendable {
     package static let size = 32
-    /// Bytes of a piece on the road, whatever is in it.
-    package static let sealedSize = 32 << 10
 
     private let bytes: SecretBytes
 
@@ -44,13 +42,13 @@ package struct PieceKey: ~Copyable, Sendable {
     borrowing func seal(_ content: RawSpan, as id: [UInt8]) throws(SyncError) -> [UInt8] {
         let key = try key(of: id)
         var plaintext = try secretMemory { () throws(SecretMemoryError) in
-            try SecretBytes(zeroed: PieceKey.sealedSize - AES256GCM.tagSize)
+            try SecretBytes(zeroed: PieceList.sealedSize - AES256GCM.tagSize)
         }
         plaintext.withMutableBytes { plaintext in
             plaintext.store(UInt16(clamping: content.byteCount), at: 0)
             plaintext.store(copying: content, at: 2)
         }
-        var bytes = [UInt8](repeating: 0, count: PieceKey.sealedSize)
+        var bytes = [UInt8](repeating: 0, count: PieceList.sealedSize)
         try crypto { () throws(CryptographyError) in
             var cipher = try AES256GCM(key: key)
             // The key belongs to this content: nothing else is ever sealed under it.
@@ -70,10 +68,10 @@ package struct PieceKey: ~Copyable, Sendable {
     /// Opens a piece: whoever wrote it, its content has this id.
     /// - Throws: `notAuthentic` for any other bytes.
     package borrowing func open(_ sealed: [UInt8], id: [UInt8]) throws(SyncError) -> SecretBytes {
-        guard sealed.count == PieceKey.sealedSize, id.count == PieceList.idSize else { throw .format(.wrongSize) }
+        guard sealed.count == PieceList.sealedSize, id.count == PieceList.idSize else { throw .format(.wrongSize) }
         let key = try key(of: id)
         var plaintext = try secretMemory { () throws(SecretMemoryError) in
-            try SecretBytes(zeroed: PieceKey.sealedSize - AES256GCM.tagSize)
+            try SecretBytes(zeroed: PieceList.sealedSize - AES256GCM.tagSize)
         }
         try authentic("piece") { () throws(CryptographyError) in
             var cipher = try AES256GCM(key: key)

@@ -39,8 +39,8 @@ extension FolderRoad {
         var streams = Set(memory.entries.keys)
         if changed?.contains(.streams) ?? true {
             let there = Set(try folders(.streams, &memory))
-            guard there.count <= RoadLimits.streams else {
-                throw .tooManyFiles(RoadFolder.streams.path, limit: RoadLimits.streams)
+            guard there.count <= SyncLimits.streams else {
+                throw .tooManyFiles(RoadFolder.streams.path, limit: SyncLimits.streams)
             }
             for stream in streams.subtracting(there) {
                 news.vanished[stream] = memory.entries.removeValue(forKey: stream)
@@ -137,8 +137,8 @@ extension FolderRoad {
     func streams() throws(RoadError) -> [StreamID] {
         var memory = RoadMemory()
         let streams = try folders(.streams, &memory)
-        guard streams.count <= RoadLimits.streams else {
-            throw .tooManyFiles(RoadFolder.streams.path, limit: RoadLimits.streams)
+        guard streams.count <= SyncLimits.streams else {
+            throw .tooManyFiles(RoadFolder.streams.path, limit: SyncLimits.streams)
         }
         return streams
     }
@@ -149,8 +149,8 @@ extension FolderRoad {
         try checkIsThere()
         var memory = RoadMemory()
         let streams = try folders(.pieces, &memory).sorted()
-        guard streams.count <= RoadLimits.streams else {
-            throw .tooManyFiles(RoadFolder.pieces.path, limit: RoadLimits.streams)
+        guard streams.count <= SyncLimits.streams else {
+            throw .tooManyFiles(RoadFolder.pieces.path, limit: SyncLimits.streams)
         }
         return streams
     }
