@@ -19,6 +19,17 @@ package struct SyncID<Named: Sendable>: Sendable, Hashable, Comparable, CustomSt
         (self.high, self.low) = (high, low)
     }
 
+    /// The first 16 bytes of a hash. That it has as many is the caller's: nothing is filled with zeros.
+    package init(truncating hash: RawSpan) {
+        high = hash.present(at: 0, as: UInt64.self).byteSwapped
+        low = hash.present(at: 8, as: UInt64.self).byteSwapped
+    }
+
+    private init(high: UInt64, low: UInt64) { (self.high, self.low) = (high, low) }
+
+    /// Zeros, where something belongs to none.
+    package static var none: Self { Self(high: 0, low: 0) }
+
     /// The 16 bytes.
     package var bytes: [UInt8] {
         [high, low].flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (56 - 8 * $0)) } }

@@ -115,14 +115,6 @@ package struct EntryFront: Sendable, Hashable {
     }
 }
 
-extension SyncID {
-    /// Zeros, where something belongs to none.
-    package static var none: Self {
-        guard let id = Self([UInt8](repeating: 0, count: size)) else { preconditionFailure("an id has 16 bytes") }
-        return id
-    }
-}
-
 extension [UInt8] {
     /// Whether there are only zeros.
     var isZero: Bool { !contains { $0 != 0 } }

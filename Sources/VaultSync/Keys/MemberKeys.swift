@@ -69,10 +69,7 @@ package struct MemberKeys: ~Copyable, Sendable {
             try BLAKE3(deriveKeyContext: "holdfast/1/sync-member")
         }
         (signing + box).lend { hasher.update($0) }
-        guard let id = SyncMemberID(hasher.finalize().bytes.prefix(SyncMemberID.size)) else {
-            throw .format(.wrongSize)
-        }
-        return id
+        return hasher.finalize().withBytes { SyncMemberID(truncating: $0) }
     }
 }
 

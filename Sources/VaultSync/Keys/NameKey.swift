@@ -1,5 +1,6 @@
 internal import Cryptography
 package import SecretMemory
+package import SyncFormat
 internal import VaultFormat
 
 /// What gives plain values, which have no id, the same id on every device. Drawn with the group and in each welcome.
@@ -24,8 +25,8 @@ package struct NameKey: ~Copyable, Sendable {
         try bytes.withBytes(body)
     }
 
-    /// The id of a plain value: 16 bytes.
-    package borrowing func itemID(collection: String, name: String) throws(SyncError) -> [UInt8] {
+    /// The id of a plain value.
+    package borrowing func itemID(collection: String, name: String) throws(SyncError) -> SyncItemID {
         var writer = ByteWriter()
         writer.counted(Array(collection.utf8))
         writer.counted(Array(name.utf8))
@@ -33,7 +34,7 @@ package struct NameKey: ~Copyable, Sendable {
         return try crypto { () throws(CryptographyError) in
             try input.lend { input throws(CryptographyError) in
                 try bytes.withBytes { key throws(CryptographyError) in
-                    Array(try BLAKE3.keyedHash(input, key: key).bytes.prefix(16))
+                    try BLAKE3.keyedHash(input, key: key).withBytes { SyncItemID(truncating: $0) }
                 }
             }
         }

@@ -16,7 +16,7 @@ package enum ItemDifference {
     ) throws(SyncError) -> SecretBytes {
         var space = MergeSpace()
         let parts = try RecordParts(record, wideningTags: wideningTags, in: &space)
-        let stream = try pseudoStream(of: record, in: space, parts)
+        let stream = pseudoStream(of: record, in: space, parts)
         let ids = firstIDs(parts.fields, of: record.id)
         let values = try allValues(parts, ids, &space)
         let table = space.table(of: parts.places + values.map(\.place))
@@ -167,7 +167,7 @@ package enum ItemDifference {
     /// The stream of what nobody wrote in a group yet.
     private static func pseudoStream(
         of record: borrowing SyncRecord, in space: borrowing MergeSpace, _ parts: RecordParts
-    ) throws(SyncError) -> StreamID {
+    ) -> StreamID {
         var hasher = BLAKE3()
         unsafe hasher.update(Array("holdfast/1/sync-first\n".utf8).span.bytes)
         unsafe hasher.update(record.id.bytes.span.bytes)
@@ -177,10 +177,7 @@ package enum ItemDifference {
         }
         record.content.withBytes { hasher.update($0) }
         let digest = hasher.finalize()
-        guard let stream = digest.withBytes({ StreamID($0.copied(0..<StreamID.size)) }) else {
-            throw .cryptography(.invalidSize)
-        }
-        return stream
+        return digest.withBytes { StreamID(truncating: $0) }
     }
 
     /// Field ids that follow from the labels: two devices that meet with the same item have the same.
@@ -196,10 +193,7 @@ package enum ItemDifference {
             writer.counted(field.label)
             writer.integer(ordinals[key] ?? 0)
             let digest = unsafe BLAKE3.hash(writer.bytes.span.bytes)
-            guard let id = digest.withBytes({ FieldID($0.copied(0..<FieldID.size)) }) else {
-                preconditionFailure("a digest has more than 16 bytes")
-            }
-            return id
+            return digest.withBytes { FieldID(truncating: $0) }
         }
     }
 
