@@ -12,6 +12,16 @@ package enum SyncLimits {
     package static let wants = 1024
     /// Records of removed members in a roster.
     package static let removed = 112
+    /// Rosters of one number that a device keeps; who writes more of them is not read further.
+    package static let siblings = 64
+    /// Rosters of earlier numbers that a device remembers.
+    package static let traces = 4096
+    /// Pieces that the changes of one entry wait for in a device's outbox.
+    package static let outboxPieces = 16_384
+    /// Roads of one group.
+    package static let roads = 4
+    /// Bytes of a folder's path.
+    package static let path = 4096
     /// Bytes of a member's name, in UTF-8.
     package static let name = 64
     /// Bytes of a content in pieces: what a descriptor of a file may have at most.

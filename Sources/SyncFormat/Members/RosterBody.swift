@@ -56,10 +56,12 @@ package struct RosterBody: Sendable, Hashable {
 
     private func check() throws(FormatError) {
         guard commitment.count == EntryFront.hashSize else { throw .wrongSize }
-        guard (1...SyncLimits.members).contains(members.count), isAscending(members.map(\.id)) else {
+        guard (1...SyncLimits.members).contains(members.count), isAscending(members.map(\.id), by: <) else {
             throw .invalid(field: "roster members")
         }
-        guard removed.count <= SyncLimits.removed, isAscending(removed) else { throw .invalid(field: "roster removed") }
+        guard removed.count <= SyncLimits.removed, isAscending(removed, by: <) else {
+            throw .invalid(field: "roster removed")
+        }
         for (record, next) in zip(removed, removed.dropFirst())
         where record.last == nil && record.member == next.member {
             throw .invalid(field: "roster removed")
@@ -68,10 +70,6 @@ package struct RosterBody: Sendable, Hashable {
         guard ids.isDisjoint(with: gone) else { throw .invalid(field: "roster removed") }
         // Who leaves writes the roster that it is not in.
         guard ids.contains(author) || gone.contains(author) else { throw .invalid(field: "roster author") }
-    }
-
-    private func isAscending(_ values: [some Comparable]) -> Bool {
-        zip(values, values.dropFirst()).allSatisfy { $0 < $1 }
     }
 }
 

@@ -40,15 +40,12 @@ package struct RosterKeeper: Sendable, Hashable {
     package private(set) var current: Roster
     /// The one before it, unless the device joined with the current one.
     package private(set) var parent: Roster?
-    /// All that are after the same one as the current is, with it.
+    /// All that are after the same one as the current is, with it; by hash, each once.
     package private(set) var siblings: [Roster]
-    /// What is kept of earlier ones.
+    /// What is kept of earlier ones; by number and hash, each once.
     package private(set) var earlier: [RosterTrace] = []
     /// Members that were removed by a roster that was applied here, and its hash.
     package private(set) var removedBy: [SyncMemberID: [UInt8]] = [:]
-
-    /// Rosters of one number that are kept; who writes more of them is not read further.
-    private static let mostSiblings = 64
 
     /// At the group's first roster, or the one that a welcome has.
     package init(_ roster: Roster) {
@@ -61,10 +58,14 @@ package struct RosterKeeper: Sendable, Hashable {
         current: Roster, parent: Roster?, siblings: [Roster], earlier: [RosterTrace],
         removedBy: [SyncMemberID: [UInt8]]
     ) {
-        guard siblings.contains(current), siblings.count <= Self.mostSiblings,
+        let (siblings, earlier) = (siblings.sorted(by: Roster.hasLowerHash), earlier.sorted())
+        guard siblings.contains(current), siblings.count <= SyncLimits.siblings,
+            isAscending(siblings, by: Roster.hasLowerHash),
             siblings.allSatisfy({ $0.number == current.number && $0.before == current.before }),
             parent.map({ $0.hash == current.before && $0.group == current.group }) ?? true,
-            current.gone.allSatisfy({ removedBy[$0] != nil })
+            earlier.count <= SyncLimits.traces, isAscending(earlier, by: <),
+            earlier.allSatisfy({ $0.isPossible && $0.number < current.number }),
+            current.gone.allSatisfy({ removedBy[$0] != nil }), removedBy.keys.allSatisfy(current.names)
         else { return nil }
         (self.current, self.parent, self.siblings) = (current, parent, siblings)
         (self.earlier, self.removedBy) = (earlier, removedBy)
@@ -85,8 +86,7 @@ package struct RosterKeeper: Sendable, Hashable {
         switch decision.verdict {
         case .take:
             guard let winner = decision.winner else { break }
-            earlier.append(RosterTrace(current))
-            for sibling in siblings where sibling != current { earlier.append(RosterTrace(sibling)) }
+            remember(siblings)
             (parent, current, siblings) = (current, winner, decision.family)
         case .replace:
             guard let winner = decision.winner else { break }
@@ -96,15 +96,22 @@ package struct RosterKeeper: Sendable, Hashable {
         case .void where !decision.family.isEmpty: (siblings, removedBy) = (decision.family, decision.removedBy)
         case .known, .void, .missing, .refused, .ask: break
         }
+        siblings.sort(by: Roster.hasLowerHash)
         for id in current.gone where removedBy[id] == nil { removedBy[id] = current.hash }
         return decision.verdict
     }
 
+    private mutating func remember(_ rosters: [Roster]) {
+        earlier = (earlier + rosters.map(RosterTrace.init)).sorted()
+    }
+
     /// The user's answer to ``RosterVerdict/ask``: this one is applied, and nothing counts any more of whom it removes.
-    /// - Returns: False unless it is a possible next roster, or one beside the current.
+    /// - Returns: False unless it is a possible next roster, or one beside the current; and where no more can be
+    ///   remembered.
     package mutating func choose(_ roster: Roster) -> Bool {
         if roster.number == current.number + 1, refusal(of: roster, after: current) == nil {
-            earlier.append(RosterTrace(current))
+            guard earlier.count < SyncLimits.traces else { return false }
+            remember([current])
             parent = current
         } else if let parent, roster.number == current.number, refusal(of: roster, after: parent) == nil {
             removedBy = removedBy.filter { $0.value != current.hash }
@@ -152,7 +159,8 @@ package struct RosterKeeper: Sendable, Hashable {
             return Decision(verdict: isAfterVoid ? .ask : .missing(current.number))
         }
         let (winner, _) = RosterKeeper.resolve(possible)
-        guard let winner else { return Decision(verdict: .ask) }
+        guard let winner, possible.count <= SyncLimits.siblings, earlier.count + siblings.count <= SyncLimits.traces
+        else { return Decision(verdict: .ask) }
         return Decision(verdict: .take, winner: winner, family: possible, removedBy: removedBy)
     }
 
@@ -166,12 +174,12 @@ package struct RosterKeeper: Sendable, Hashable {
         }
         var refused: RosterRefusal = .notAfter
         var possible: [Roster] = []
-        for roster in new {
+        for roster in new where !possible.contains(roster) {
             if let refusal = refusal(of: roster, after: parent) { refused = refusal } else { possible.append(roster) }
         }
         guard !possible.isEmpty else { return Decision(verdict: .refused(refused)) }
         let family = siblings + possible
-        guard family.count <= RosterKeeper.mostSiblings else { return Decision(verdict: .ask) }
+        guard family.count <= SyncLimits.siblings else { return Decision(verdict: .ask) }
         // What was removed here counts no more. Where the roster that removed it is void, it does again.
         var kept = removedBy
         var (winner, stands) = weigh(family, kept)
@@ -203,9 +211,10 @@ package struct RosterKeeper: Sendable, Hashable {
     private func old(_ roster: Roster) -> RosterVerdict {
         if earlier.contains(where: { $0.hash == roster.hash }) { return .known }
         if removedBy[roster.author] != nil { return .refused(.byRemoved) }
-        guard let ours = earlier.first(where: { $0.number == roster.number && $0.before == roster.before }) else {
-            return .ask
-        }
+        let beside = earlier.filter { $0.number == roster.number && $0.before == roster.before }
+        // Of some with one number ours is the one that we went on from.
+        let after = Set(earlier.map(\.before) + [current.before])
+        guard let ours = beside.first(where: { after.contains($0.hash) }) else { return .ask }
         if ours.gone.contains(roster.author) { return .refused(.void) }
         // It would have won: two parts of the group went on apart.
         let wins = roster.gone.contains(ours.author) || roster.hash.lexicographicallyPrecedes(ours.hash)
@@ -258,7 +267,7 @@ package struct RosterKeeper: Sendable, Hashable {
 }
 
 /// What is kept of a roster whose number is over.
-package struct RosterTrace: Sendable, Hashable {
+package struct RosterTrace: Sendable, Hashable, Comparable {
     package let number: UInt32
     package let hash: [UInt8]
     package let before: [UInt8]
@@ -268,5 +277,34 @@ package struct RosterTrace: Sendable, Hashable {
     package init(_ roster: Roster) {
         (number, hash, before) = (roster.number, roster.hash, roster.before)
         (author, gone) = (roster.author, roster.gone)
+    }
+
+    /// As it was kept.
+    package init(number: UInt32, hash: [UInt8], before: [UInt8], author: SyncMemberID, gone: Set<SyncMemberID>) {
+        (self.number, self.hash, self.before) = (number, hash, before)
+        (self.author, self.gone) = (author, gone)
+    }
+
+    /// Whether a roster can have left it.
+    var isPossible: Bool {
+        number > 0 && hash.count == EntryFront.hashSize && !hash.isZero && before.count == EntryFront.hashSize
+            && (number == 1) == before.isZero && gone.count <= SyncLimits.removed
+    }
+
+    /// By number and hash.
+    package static func < (left: Self, right: Self) -> Bool {
+        left.number == right.number
+            ? left.hash.lexicographicallyPrecedes(right.hash) : left.number < right.number
+    }
+}
+
+extension Roster {
+    static func hasLowerHash(_ left: Roster, _ right: Roster) -> Bool {
+        left.hash.lexicographicallyPrecedes(right.hash)
+    }
+
+    /// Whether it has this member, or has removed it.
+    func names(_ id: SyncMemberID) -> Bool {
+        body.members.contains { $0.id == id } || body.removed.contains { $0.member == id }
     }
 }
