@@ -148,6 +148,51 @@ import Testing
         }
         #expect(kept(keeper.removedBy, [gone]) == keeper)
         #expect(kept([:], [gone]) == nil && kept(keeper.removedBy, []) == nil && kept(keeper.removedBy, [base]) == nil)
+        // One twice, and somebody removed whom no roster names.
+        #expect(kept(keeper.removedBy, [gone, gone]) == nil)
+        #expect(kept(keeper.removedBy.merging([id(9): hash(20)]) { $1 }, [gone]) == nil)
+    }
+
+    @Test func `a keeper does not depend on the order in which it was kept`() {
+        var keeper = RosterKeeper(base)
+        let (high, low) = (removing(30, 3, by: 1), adding(20, 4, by: 3))
+        let taken = keeper.apply([high, low, low])
+        #expect(taken == .take && keeper.current == high && keeper.siblings == [low, high])
+        let beside = keeper.apply([adding(40, 5, by: 2), adding(35, 5, by: 2), adding(40, 5, by: 2)])
+        #expect(beside == .void(repeats: id(2)) && keeper.siblings.map { $0.hash[0] } == [20, 30, 35, 40])
+        let next = Self.make(50, after: high, by: 1, [1, 2, 6], removed: [3], key: 30)
+        let later = keeper.apply(next)
+        #expect(later == .take && keeper.earlier.map { $0.hash[0] } == [10, 20, 30, 35, 40])
+        // Ours of number 2 has not the lowest hash of those that are remembered: this one would have won.
+        #expect(keeper.judge(adding(25, 5, by: 2)) == .ask)
+        #expect(keeper.judge(adding(31, 5, by: 2)) == .void(repeats: id(2)))
+        let kept = RosterKeeper(
+            current: next, parent: high, siblings: [next], earlier: keeper.earlier.reversed(),
+            removedBy: keeper.removedBy)
+        #expect(kept == keeper)
+    }
+
+    @Test func `a device that can remember no more rosters asks`() throws {
+        let traces = (0..<4096).map { number in
+            RosterTrace(
+                number: 1, hash: [2, UInt8(number >> 8), UInt8(number & 255)] + repeated(1, 29), before: hash(0),
+                author: id(1), gone: [])
+        }
+        let before = Self.make(10, after: nil, by: 1, [1, 2, 3])
+        let current = Self.make(20, after: before, by: 1, [1, 2, 3, 4])
+        let next = Self.make(30, after: current, by: 1, [1, 2, 3, 4, 5])
+        func keeper(_ count: Int) throws -> RosterKeeper {
+            try #require(
+                RosterKeeper(
+                    current: current, parent: before, siblings: [current], earlier: Array(traces.prefix(count)),
+                    removedBy: [:]))
+        }
+        var (full, last) = (try keeper(4096), try keeper(4095))
+        let (refused, taken) = (full.apply(next), last.apply(next))
+        #expect(refused == .ask && taken == .take && last.earlier.count == 4096)
+        let isChosen = full.choose(next)
+        let same = try keeper(4096)
+        #expect(!isChosen && full == same)
     }
 
     // MARK: - Two after one
@@ -232,7 +277,7 @@ import Testing
     }
 
     /// Each device gets the same rosters one by one, in an order of its own, until nothing changes any more.
-    @Test func `devices that got rosters in any order have the same one`() {
+    @Test func `devices that got rosters in any order have the same one`() throws {
         var random = SeededGenerator(seed: 46)
         var (decided, asked) = (0, 0)
         let cases = TestExtent.isCheck ? 10_000 : 1000
@@ -261,6 +306,8 @@ import Testing
                 let what = order.map { "\($0.hash[0]): \($0.author.bytes[0]) -\($0.gone.map { $0.bytes[0] })" }
                 #expect(found == wanted, "\(what)")
                 #expect(keeper.current.gone.isSubset(of: keeper.removedBy.keys))
+                let kept = try KeeperRecord(parsing: KeeperRecord(keeper).encoded)
+                #expect(kept.keeper([base] + rosters) == keeper)
             }
         }
         #expect(decided > cases / 3 && asked > cases / 30)
