@@ -9,7 +9,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     guard count >= 2 else { return 0 }
     let input = unsafe Array(UnsafeBufferPointer(start: start, count: count))
     let rest = Array(input[2...])
-    switch input[0] % 8 {
+    switch input[0] % 9 {
     case 0: fuzzFront(shape(rest, input[1], Samples.front(.changes, 2).encoded))
     case 1: fuzzBody(shape(rest, input[1], Samples.body), Samples.front(.changes, 2))
     case 2: fuzzBody(shape(rest, input[1], Samples.part), Samples.front(.snapshot, 2))
@@ -17,6 +17,7 @@ public func fuzzOneInput(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     case 4: fuzzRoster(shape(rest, input[1], Samples.roster))
     case 5: fuzzJoin(shape(rest, input[1], Samples.card))
     case 6: fuzzLists(shape(rest, input[1], Samples.list))
+    case 7: fuzzKept(rest, input[1])
     default: fuzzReader(rest)
     }
     return 0
@@ -104,6 +105,40 @@ private func fuzzLists(_ bytes: [UInt8]) {
     if let welcome = try? WelcomeBody(parsing: span) {
         require(welcome.roster.upperBound <= bytes.count, "a roster lies outside")
         require(RosterSize.boxes(in: welcome.roster.count) != nil, "a roster of no size")
+    }
+}
+
+/// What a device keeps of its group.
+private func fuzzKept(_ input: [UInt8], _ selector: UInt8) {
+    func check(_ sample: [UInt8], _ rewrite: ([UInt8]) throws(FormatError) -> [UInt8]) {
+        let bytes = shape(input, selector, sample)
+        guard let again = try? rewrite(bytes) else { return }
+        require(again == bytes, "a record has two encodings")
+    }
+    switch selector / 2 % 6 {
+    case 0: check(Samples.group) { bytes throws(FormatError) in try GroupRecord(parsing: bytes).encoded }
+    case 1:
+        check(Samples.stream) { bytes throws(FormatError) in
+            let record = try StreamRecord(parsing: bytes)
+            var marks = [UInt64](repeating: 1, count: record.marks)
+            if let head = record.head { marks[record.marks - 1] = EntryMark.mark(head.hash) }
+            guard let reader = record.reader(marks: marks) else { fatalError("a kept stream is no reader") }
+            require(StreamRecord(reader, member: record.member, told: record.told) == record, "a stream changes")
+            return record.encoded
+        }
+    case 2:
+        check(Samples.keeper) { bytes throws(FormatError) in
+            let record = try KeeperRecord(parsing: bytes)
+            require(record.keeper([]) == nil, "a keeper has no rosters")
+            return record.encoded
+        }
+    case 3: check(Samples.outbox) { bytes throws(FormatError) in try OutboxRecord(parsing: bytes).encoded }
+    case 4: check(Samples.road) { bytes throws(FormatError) in try RoadRecord(parsing: bytes).encoded }
+    default:
+        let bytes = shape(input, selector, [2] + Samples.list)
+        let span = unsafe bytes.span.bytes
+        guard let (form, rest) = try? ChangeForm.parse(span) else { return }
+        require(rest == 1..<bytes.count && !rest.isEmpty && form.rawValue == bytes[0], "a change lies elsewhere")
     }
 }
 
@@ -204,4 +239,40 @@ private enum Samples {
         return write(body.size + 16) { body.write(into: &$0) }
     }()
     static let card = MemberCard(member(1)).encoded
+
+    private static func written(_ write: () throws -> [UInt8]) -> [UInt8] {
+        do { return try write() } catch { fatalError("the sample of a record is none") }
+    }
+
+    static let group = written {
+        try GroupRecord(
+            group: id(1), stream: id(2), name: "laptop", roster: hash(9), streams: [id(1), id(2), id(3)],
+            oldStreams: [id(1)]
+        ).encoded
+    }
+    static let stream: [UInt8] = {
+        var reader = StreamReader(id(2))
+        for number in 1...3 as ClosedRange<UInt8> {
+            _ = reader.take(number: UInt64(number), before: hash(number - 1), hash: hash(number))
+        }
+        _ = reader.end(at: StreamHead(stream: id(2), number: 2, hash: hash(2)))
+        return StreamRecord(reader, member: id(1), told: 1).encoded
+    }()
+    static let keeper = written {
+        let body = try RosterBody(
+            commitment: hash(9), author: id(1), members: [member(1)], removed: [RemovedRecord(id(3), last: nil)])
+        let next = try RosterBody(
+            commitment: hash(9), author: id(1), members: [member(1), member(2)],
+            removed: [RemovedRecord(id(3), last: nil)])
+        var keeper = RosterKeeper(Roster(group: id(1), number: 1, before: hash(0), hash: hash(1), body: body))
+        _ = keeper.apply(
+            (2...3).map { Roster(group: id(1), number: 2, before: hash(1), hash: hash($0), body: next) })
+        return KeeperRecord(keeper).encoded
+    }
+    static let outbox = written {
+        try OutboxRecord(
+            isPublished: true, pieces: [hash(1), hash(2)], entry: [UInt8](repeating: 7, count: 1024)
+        ).encoded
+    }
+    static let road = written { try RoadRecord(.folder, path: "/srv/folder").encoded }
 }
