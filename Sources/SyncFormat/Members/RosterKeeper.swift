@@ -101,9 +101,8 @@ package struct RosterKeeper: Sendable, Hashable {
         return decision.verdict
     }
 
-    private mutating func remember(_ rosters: [Roster]) {
-        earlier = (earlier + rosters.map(RosterTrace.init)).sorted()
-    }
+    /// Remembers rosters of the current number, which is above all that are remembered, so that the order stays.
+    private mutating func remember(_ rosters: [Roster]) { earlier += rosters.map(RosterTrace.init) }
 
     /// The user's answer to ``RosterVerdict/ask``: this one is applied, and nothing counts any more of whom it removes.
     /// - Returns: False unless it is a possible next roster, or one beside the current; and where no more can be
