@@ -216,7 +216,9 @@ extension WriteSession {
     }
 }
 
-/// Looks at records once and keeps nothing.
-final class Visitor: KeyHolder {
-    func dropKeys() {}
+/// Looks at records and keeps nothing of them but numbers and names.
+package final class Visitor: KeyHolder {
+    package init() {}
+
+    package func dropKeys() {}
 }

@@ -112,6 +112,19 @@ package struct CausalContext: Sendable, Hashable {
         return all
     }
 
+    /// Whether it names an entry of a stream behind one.
+    package func names(_ stream: StreamID, after last: UInt64) -> Bool {
+        highest.contains { $0.stream == stream && $0.number > last }
+    }
+
+    /// Forgets what it says of a stream's entries behind one; all of the stream if that is 0.
+    package mutating func forget(_ stream: StreamID, after last: UInt64) {
+        highest = highest.compactMap { dot in
+            guard dot.stream == stream, dot.number > last else { return dot }
+            return last > 0 ? Dot(dot.origin, last) : nil
+        }
+    }
+
     /// The first that is not before a stream.
     private func place(of origin: StreamLife) -> Int {
         var (low, high) = (0, highest.count)

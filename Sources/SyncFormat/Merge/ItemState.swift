@@ -160,8 +160,12 @@ extension ItemState {
         versions = []
         context = CausalContext()
     }
+}
 
-    /// Writes the values of refused entries as one's own: they stay, under dots that everybody takes.
+/// Values under dots that others do not take, written as one's own.
+extension ItemState {
+    /// Writes the values of refused entries as one's own: they stay, under dots that everybody takes. An item that was
+    /// removed for good stays removed.
     ///
     /// What such an entry removed for good is not told from other removals. Whoever took one says the removals of all
     /// items once more.
@@ -173,7 +177,32 @@ extension ItemState {
     package mutating func adopt(where isRefused: (Dot) -> Bool, at stamp: Stamp) -> Bool {
         let refused = elements.filter { isRefused($0.stamp.dot) }
         guard !refused.isEmpty || versions.contains(where: { isRefused($0.dot) }) else { return false }
+        let lived = lives
         write(at: stamp, removing: Set(refused), adding: refused.map { ($0.part, $0.value) })
+        if !lived { for version in versions { removals.insert(version.dot) } }
+        return true
+    }
+
+    /// Takes back the numbers of a stream that its writer used in this life without publishing them: its vault was put
+    /// back, and on the road the stream goes on behind an entry with what the other life wrote.
+    ///
+    /// Values and versions move to the new stream. What was seen, and what a removal has seen, ends at the last entry
+    /// that both lives have: nobody else has what this one wrote behind it, and what the other life wrote there was not
+    /// seen here. An item that was removed for good stays removed: the removal still has seen all that others can have
+    /// of what it removed.
+    /// - Parameters:
+    ///   - last: The last entry that both lives have; 0 for none.
+    ///   - stamp: Of this write, of the new stream.
+    /// - Returns: Whether there was anything to take back; then the state is said to others, with the removals in it.
+    ///   An unpublished entry may also have had a state that names none of its stream's numbers: an item that was first
+    ///   met, or a removal. So its writer says all items of these entries once more.
+    @discardableResult
+    package mutating func rebase(_ stream: StreamID, after last: UInt64, at stamp: Stamp) -> Bool {
+        guard context.names(stream, after: last) || removals.names(stream, after: last) else { return false }
+        precondition(stamp.dot.stream != stream, "what is taken back goes into a new stream")
+        adopt(where: { $0.stream == stream && $0.number > last }, at: stamp)
+        context.forget(stream, after: last)
+        removals.forget(stream, after: last)
         return true
     }
 }

@@ -47,23 +47,11 @@ package struct StateLayout: Sendable, Hashable {
     /// - Throws: ``FormatError/newerVersion(_:)``, ``FormatError/wrongSize``, ``FormatError/invalid(field:)`` for
     ///   whatever no writer writes.
     package init(parsing bytes: RawSpan, in region: Range<Int>) throws(FormatError) {
-        guard region.lowerBound >= 0, region.upperBound <= bytes.byteCount, region.count <= StateLimits.size else {
-            throw .wrongSize
-        }
-        var reader = StateReader(region)
-        let version = try reader.integer(bytes, UInt8.self)
-        guard version == StateLayout.version else {
-            if version > StateLayout.version { throw .newerVersion(UInt32(version)) }
-            throw .invalid(field: "state version")
-        }
-        guard let form = Form(rawValue: try reader.integer(bytes, UInt8.self)) else {
-            throw .invalid(field: "state form")
-        }
-        self.form = form
-        id = try reader.id(bytes)
-        let streams = try StateLayout.streams(bytes, &reader)
-        removals = try StateLayout.context(bytes, &reader, streams)
-        context = try StateLayout.context(bytes, &reader, streams)
+        guard region.count <= StateLimits.size else { throw .wrongSize }
+        let seen = try StateSeen(parsing: bytes, in: region)
+        (form, id, removals, context) = (seen.form, seen.id, seen.removals, seen.context)
+        let streams = seen.streams
+        var reader = seen.reader
         let stamps = try StateLayout.stamps(bytes, &reader, streams)
         for _ in 0..<(try reader.count(bytes, StateLimits.stamps)) {
             let stamp = try reader.one(bytes, of: stamps)
@@ -84,7 +72,7 @@ package struct StateLayout: Sendable, Hashable {
         (context.highest + removals.highest).allSatisfy { $0.number <= heads[$0.stream] ?? 1 }
     }
 
-    private static func streams(_ bytes: RawSpan, _ reader: inout StateReader) throws(FormatError) -> [StreamLife] {
+    fileprivate static func streams(_ bytes: RawSpan, _ reader: inout StateReader) throws(FormatError) -> [StreamLife] {
         var streams: [StreamLife] = []
         for _ in 0..<(try reader.count(bytes, StateLimits.streams)) {
             let stream = StreamLife(try reader.id(bytes), life: try reader.integer(bytes, UInt32.self))
@@ -96,7 +84,7 @@ package struct StateLayout: Sendable, Hashable {
         return streams
     }
 
-    private static func context(
+    fileprivate static func context(
         _ bytes: RawSpan, _ reader: inout StateReader, _ streams: [StreamLife]
     ) throws(FormatError) -> CausalContext {
         var dots: [Dot] = []
@@ -156,6 +144,42 @@ package struct StateLayout: Sendable, Hashable {
     }
 }
 
+/// The begin of a state: what was seen of the item. It is read without the values, which may lie elsewhere.
+package struct StateSeen: Sendable {
+    package let id: SyncItemID
+    package let form: StateLayout.Form
+    package let removals: CausalContext
+    package let context: CausalContext
+    fileprivate let streams: [StreamLife]
+    /// Stands behind it.
+    fileprivate let reader: StateReader
+
+    /// - Throws: As ``StateLayout/init(parsing:in:)``.
+    package init(parsing bytes: RawSpan, in region: Range<Int>) throws(FormatError) {
+        guard region.lowerBound >= 0, region.upperBound <= bytes.byteCount else { throw .wrongSize }
+        var reader = StateReader(region)
+        let version = try reader.integer(bytes, UInt8.self)
+        guard version == StateLayout.version else {
+            if version > StateLayout.version { throw .newerVersion(UInt32(version)) }
+            throw .invalid(field: "state version")
+        }
+        guard let form = StateLayout.Form(rawValue: try reader.integer(bytes, UInt8.self)) else {
+            throw .invalid(field: "state form")
+        }
+        self.form = form
+        id = try reader.id(bytes)
+        streams = try StateLayout.streams(bytes, &reader)
+        removals = try StateLayout.context(bytes, &reader, streams)
+        context = try StateLayout.context(bytes, &reader, streams)
+        self.reader = reader
+    }
+
+    /// Whether it names an entry of a stream behind one.
+    package func names(_ stream: StreamID, after last: UInt64) -> Bool {
+        context.names(stream, after: last) || removals.names(stream, after: last)
+    }
+}
+
 /// What a state may hold. Checked before anything is read further, and before anything is written.
 package enum StateLimits {
     /// Bytes of a state: an item of 1 MiB with every value in conflict on eight devices.
@@ -169,7 +193,7 @@ package enum StateLimits {
 }
 
 /// Reads a state's numbers; every read is bounds-checked.
-private struct StateReader {
+private struct StateReader: Sendable {
     private var position: Int
     private let end: Int
 

@@ -26,6 +26,12 @@ package final class SyncLedger: Sendable {
         package let displaced: [SyncItemID]
         /// The last transaction that was seen. While no other was committed, nothing else differs.
         package let transaction: UInt64
+
+        /// The same behind a transaction of the caller, who committed it and knows that nothing else was written: what
+        /// ``take(_:heads:after:at:in:)`` wrote does not differ.
+        package func following(_ transaction: UInt64) -> Comparison {
+            Comparison(found: [], displaced: displaced, transaction: transaction)
+        }
     }
 
     package let vault: Vault
@@ -33,7 +39,7 @@ package final class SyncLedger: Sendable {
     private let nameKey: NameKey
     /// Tags that let more programs in.
     let wideningTags: Set<String> = [Item.secretServiceTag]
-    private let holder = Holder()
+    let holder = Visitor()
 
     /// - Parameter nameKey: The group's.
     package init(_ vault: Vault, nameKey: consuming NameKey) {
@@ -42,11 +48,6 @@ package final class SyncLedger: Sendable {
     }
 
     deinit { vault.letGo(of: holder) }
-
-    /// Keeps nothing: what it makes of records are numbers and names.
-    private final class Holder: KeyHolder {
-        func dropKeys() {}
-    }
 
     /// The id of a plain value, which has none of its own.
     package func id(of value: EntryPath) throws(VaultError) -> SyncItemID {

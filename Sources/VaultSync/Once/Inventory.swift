@@ -94,11 +94,6 @@ struct Inventory {
     }
 }
 
-/// Looks at records once and keeps nothing.
-private final class Visitor: KeyHolder {
-    func dropKeys() {}
-}
-
 extension Vault {
     /// A digest of a plain value of any size, keyed for one comparison.
     func digest(of place: EntryPath) throws(VaultError) -> Digest {

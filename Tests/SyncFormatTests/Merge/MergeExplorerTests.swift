@@ -36,7 +36,7 @@ import Testing
     }
 
     @Test func `two devices agree after every order of three changes of any kind`() {
-        let found = explore(devices: 2, changes: 3, of: MergeWorld.Change.allCases)
+        let found = explore(devices: 2, changes: 3, of: MergeWorld.Change.ofOneLife)
         #expect(found.worlds > 5_000 && found.resting > 1_000)
     }
 
@@ -45,9 +45,22 @@ import Testing
         #expect(found.worlds > 5_000 && found.resting > 500)
     }
 
+    @Test func `two devices agree after every order of changes in which one is put back`() {
+        let found = explore(devices: 2, changes: 4, of: [.editFirst, .remove, .keep, .putBack])
+        #expect(found.worlds > 5_000 && found.resting > 500)
+    }
+
+    @Test(
+        .enabled(if: TestRun.isCheck, "SKIPPED: takes minutes, see make check"),
+        arguments: [[MergeWorld.Change.editFirst, .keep, .putBack], [.disallow, .remove, .drop, .putBack]])
+    func `three devices agree after every order of changes in which one is put back`(kinds: [MergeWorld.Change]) {
+        let found = explore(devices: 3, changes: 4, of: kinds)
+        #expect(found.worlds > 20_000 && found.resting > 1_000)
+    }
+
     @Test(.enabled(if: TestRun.isCheck, "SKIPPED: takes minutes, see make check"))
     func `three devices agree after every order of three changes of any kind`() {
-        let found = explore(devices: 3, changes: 3, of: MergeWorld.Change.allCases)
+        let found = explore(devices: 3, changes: 3, of: MergeWorld.Change.ofOneLife)
         #expect(found.worlds > 200_000 && found.resting > 5_000)
     }
 
@@ -95,7 +108,7 @@ import Testing
 
     @Test func `devices agree after long random histories`() {
         var random = SeededGenerator(seed: TestRun.seed)
-        var lived = 0
+        var (lived, backs) = (0, 0)
         for _ in 0..<(TestExtent.isCheck ? 10_000 : 500) {
             var (world, _) = history(&random)
             guard settle(&world, &random) else {
@@ -107,8 +120,9 @@ import Testing
                 return
             }
             if world.devices[0].state.lives { lived += 1 }
+            if world.streams.count > world.devices.count { backs += 1 }
         }
-        #expect(lived > 50)
+        #expect(lived > 50 && backs > 50)
     }
 
     @Test func `a join is commutative, associative and idempotent`() {

@@ -13,17 +13,23 @@ struct MergeWorld: Hashable {
         case snapshot
         /// The last device is removed from the group.
         case expel
+        /// Not the user's: the device's home is copied away, and put back unnoticed.
+        case keep, putBack
 
         /// Those that change the item.
         static let ofTheItem: [Change] = [
             .editFirst, .editSecond, .addTag, .removeTag, .allow, .disallow, .trash, .restore, .remove,
         ]
+        /// All while every device has one life.
+        static let ofOneLife = allCases.filter { $0 != .keep && $0 != .putBack }
     }
 
     enum Step: Hashable {
         case change(Change, on: Int)
         /// A device takes an entry of another's stream, by its number.
         case take(Int, from: Int, by: Int)
+        /// A device finds on the road what its other life wrote.
+        case notice(by: Int)
     }
 
     struct Entry: Hashable {
@@ -43,13 +49,22 @@ struct MergeWorld: Hashable {
         var taken: [Int]
         /// What counts of the removed device's stream.
         var limit = Int.max
+        /// The stream that it writes.
+        var own: Int
+        /// Whether it was put back behind an entry that the road has, and does not know it. What it took of its own
+        /// stream is then what both lives have.
+        var isBack = false
+        /// How many entries it wrote since, which nobody gets.
+        var unsaid = 0
     }
 
     /// A value that somebody wrote into a field.
     struct Written: Hashable {
         let part: ItemPart
         let value: Int
-        let dot: Dot
+        var dot: Dot
+        /// The device that alone has it: it was put back, and its entry does not count.
+        var pending: Int?
     }
 
     static let first = ItemPart.field(FieldID([UInt8](repeating: 1, count: 16))!)
@@ -59,6 +74,8 @@ struct MergeWorld: Hashable {
     static let (yes, no) = (9, 8)
 
     var devices: [Device]
+    /// What each device is put back to.
+    var kept: [Device]
     var streams: [[Entry]]
     var written: [Written] = []
     /// Devices that did anything: those that did nothing yet are alike.
@@ -78,7 +95,8 @@ struct MergeWorld: Hashable {
                 (MergeWorld.first, 1), (MergeWorld.second, 2), (.tag, MergeWorld.mark), (.wideningTag, MergeWorld.yes),
                 (.trash, 0),
             ])
-        devices = (0..<count).map { _ in Device(state: state, taken: [Int](repeating: 0, count: count)) }
+        devices = (0..<count).map { Device(state: state, taken: [Int](repeating: 0, count: count), own: $0) }
+        kept = devices
         streams = [[Entry]](repeating: [], count: count)
     }
 
@@ -95,7 +113,11 @@ struct MergeWorld: Hashable {
         switch change {
         case .drop: return state.hasContent && !state.lives
         case .expel: return devices.count > 2 && !isExpelled && device != last
-        case .snapshot: return !isOut && streams[device].last?.isSnapshot == false
+        case .snapshot: return !isOut && !devices[device].isBack && streams[devices[device].own].last?.isSnapshot == false
+        case .keep: return kept[device] != devices[device]
+        case .putBack:
+            // The one that may be removed has one stream.
+            return kept[device] != devices[device] && (device != last || devices.count == 2) && streams.count < 12
         default: break
         }
         guard state.lives else { return false }
@@ -114,9 +136,9 @@ struct MergeWorld: Hashable {
 
     /// The entries that a device can take now.
     func takeable(by device: Int) -> [Step] {
-        var steps: [Step] = []
         let reader = devices[device]
-        for from in streams.indices where from != device {
+        var steps: [Step] = reader.isBack ? [.notice(by: device)] : []
+        for from in streams.indices where from != reader.own {
             for number in (reader.taken[from] + 1)..<(streams[from].count + 1) {
                 let entry = streams[from][number - 1]
                 guard number == reader.taken[from] + 1 || entry.isSnapshot else { continue }
@@ -137,6 +159,7 @@ struct MergeWorld: Hashable {
         switch step {
         case .change(let change, let device): apply(change, on: device)
         case .take(let number, let from, let device): take(number, from, device)
+        case .notice(let device): notice(device)
         }
     }
 
@@ -144,25 +167,63 @@ struct MergeWorld: Hashable {
     private func time(_ device: Int) -> Int64 { [500, 0, 4_000_000][device % 3] }
 
     private func stamp(_ device: Int) -> Stamp {
-        Stamp(Dot(MergeWorld.stream(device), UInt64(streams[device].count + 1)), time: time(device))
+        let writer = devices[device]
+        let number = writer.taken[writer.own] + writer.unsaid + 1
+        return Stamp(Dot(MergeWorld.stream(writer.own), UInt64(number)), time: time(device))
     }
 
     private mutating func publish(_ device: Int, isSnapshot: Bool = false) {
-        let state = devices[device].state
-        let isOwn = state.versions.contains { $0.dot.stream == MergeWorld.stream(device) }
+        guard !devices[device].isBack else {
+            devices[device].unsaid += 1
+            return
+        }
+        let (state, own) = (devices[device].state, devices[device].own)
+        let isOwn = state.versions.contains { $0.dot.stream == MergeWorld.stream(own) }
         // A snapshot has the items of which a version is the writer's own, and the removals.
         var said = state
         if isSnapshot && !isOwn { said.dropContent() }
-        streams[device].append(
+        streams[own].append(
             Entry(
                 heads: devices[device].taken, state: said, isSnapshot: isSnapshot, limit: devices[device].limit))
-        devices[device].taken[device] = streams[device].count
+        devices[device].taken[own] = streams[own].count
+    }
+
+    /// The vault is what it was; what was not published in between is nowhere.
+    private mutating func putBack(_ device: Int) {
+        written.removeAll { $0.pending == device }
+        devices[device] = kept[device]
+        let new = streams.count - devices[device].taken.count
+        devices[device].taken += [Int](repeating: 0, count: new)
+        let own = devices[device].own
+        devices[device].isBack = streams[own].count > devices[device].taken[own]
+    }
+
+    /// The road has entries of the own stream that this life did not write.
+    private mutating func notice(_ device: Int) {
+        let (old, hadUnsaid) = (devices[device].own, devices[device].unsaid > 0)
+        let (before, last) = (devices[device].state, devices[device].taken[old])
+        for index in devices.indices { devices[index].taken.append(0) }
+        devices[device].own = streams.count
+        (devices[device].isBack, devices[device].unsaid) = (false, 0)
+        streams.append([])
+        let stamp = stamp(device)
+        let isChanged = devices[device].state.rebase(MergeWorld.stream(old), after: UInt64(last), at: stamp)
+        // What is there is there afterwards. What is not was removed by the one who wrote it.
+        let isThere = { (one: Written) in before.elements.contains { $0.value == one.value } }
+        written.removeAll { $0.pending == device && !isThere($0) }
+        for index in written.indices where written[index].pending == device {
+            written[index].pending = nil
+            written[index].dot = devices[device].state.versions.first { $0.dot.stream == stamp.dot.stream }?.dot ?? stamp.dot
+        }
+        if isChanged || hadUnsaid { publish(device) }
     }
 
     private mutating func apply(_ change: Change, on device: Int) {
         used = max(used, device + 1)
         switch change {
         case .drop: devices[device].state.dropContent()
+        case .keep: kept[device] = devices[device]
+        case .putBack: putBack(device)
         case .snapshot: publish(device, isSnapshot: true)
         case .expel:
             isExpelled = true
@@ -187,11 +248,15 @@ struct MergeWorld: Hashable {
         let gone = devices[device].state.elements(of: part)
         let stamp = stamp(device)
         var added = value.map { [(part: part, value: $0)] } ?? []
-        if part.kind == .field, let value {
+        if part.kind == .field, value != nil {
             added += Set(gone.map(\.value)).sorted().map { (.history, $0) }
-            written.append(Written(part: part, value: value, dot: stamp.dot))
         }
         devices[device].state.write(at: stamp, removing: Set(gone), adding: added)
+        if part.kind == .field, let value {
+            let dot = devices[device].state.versions[0].dot
+            written.append(
+                Written(part: part, value: value, dot: dot, pending: devices[device].isBack ? device : nil))
+        }
         publish(device)
     }
 
