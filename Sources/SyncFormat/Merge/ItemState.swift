@@ -127,15 +127,16 @@ extension ItemState {
 extension ItemState {
     /// Takes values out and puts values in.
     /// - Parameters:
-    ///   - stamp: Of this write; its dot is above all of its stream that the item has seen. Its life follows from the
-    ///     removals.
+    ///   - stamp: Of this write; its dot is above all of its stream that the item has seen, or that of the entry which
+    ///     is being made. Its life follows from the removals.
     ///   - gone: Values that the writer has seen and replaces or removes.
     ///   - added: What is new.
     package mutating func write(
         at stamp: Stamp, removing gone: Set<Element> = [], adding added: [(part: ItemPart, value: Value)] = []
     ) {
         let stamp = Stamp(Dot(origin(of: stamp.dot.stream), stamp.dot.number), time: stamp.time)
-        precondition(!context.covers(stamp.dot), "a dot is used once")
+        // What comes twice in one transaction is written twice for one entry, which has the last of it.
+        precondition(!context.covers(stamp.dot) || versions.contains { $0.dot == stamp.dot }, "a dot is used once")
         if !gone.isEmpty { elements.removeAll { gone.contains($0) } }
         elements += added.map { Element($0.part, stamp, $0.value) }
         elements.sort()

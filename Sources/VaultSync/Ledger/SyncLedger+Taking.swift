@@ -11,51 +11,75 @@ extension SyncLedger {
     /// Takes states that came, as part of a transaction.
     /// - Parameters:
     ///   - states: As they came; their bytes are hostile until they are read.
-    ///   - heads: The last entry that was taken of each stream, that of the states too, and the last of the own one.
+    ///   - heads: The last entry that was taken of each stream, that of the states too, and the last of the own one. A
+    ///     stream that is cut off has no end there: who had taken more of it names that, and nothing can come of it.
     ///   - comparison: In which nothing differed: what is written here is never overwritten unseen.
+    ///   - counting: Of each stream that is cut off, because it is a fork or its writer was removed, the last entry that
+    ///     counts: what others said with values of a later one is taken as adopted.
     ///   - stamp: Of an entry of this device, for what it has to say again; never used before.
     ///   - session: The transaction.
     /// - Returns: What this device has to say again.
     /// - Throws: `busy` where something was written since the comparison; `damaged` for bytes that are no state. Then
     ///   nothing of the transaction may be kept.
     package func take(
-        _ states: [SyncState], heads: [StreamID: UInt64], after comparison: Comparison, at stamp: Stamp,
-        in session: inout WriteSession
+        _ states: [SyncState], heads: [StreamID: UInt64], after comparison: Comparison,
+        counting: [StreamID: UInt64] = [:], at stamp: Stamp, in session: inout WriteSession
     ) throws(VaultError) -> [SyncState] {
         guard comparison.found.isEmpty, session.number == comparison.transaction + 1 else {
             throw VaultError(.busy, "something was written in the vault meanwhile")
         }
-        var restated: [SyncState] = []
+        let taking = Taking(heads: heads, counting: counting, stamp: stamp)
+        // Of an item that comes more than once the last has all.
+        var restated: [SyncItemID: SyncState] = [:]
         for state in states {
-            let again = try state.bytes.withBytes { bytes throws(VaultError) in
-                try take(bytes, heads, stamp, &session)
+            try state.bytes.withBytes { bytes throws(VaultError) in
+                let id = try syncCall { () throws(SyncError) in try StateJoin.id(of: bytes, within: heads) }
+                if let again = try take(bytes, of: id, taking, &session) { restated[id] = again }
             }
-            if let again { restated.append(again) }
         }
         for id in comparison.displaced { try place(id, in: &session) }
-        return restated
+        return restated.sorted { $0.key < $1.key }.map(\.value)
+    }
+
+    /// What a transaction takes by.
+    private struct Taking {
+        let heads: [StreamID: UInt64]
+        let counting: [StreamID: UInt64]
+        let stamp: Stamp
     }
 
     private func take(
-        _ bytes: RawSpan, _ heads: [StreamID: UInt64], _ stamp: Stamp, _ session: inout WriteSession
+        _ bytes: RawSpan, of id: SyncItemID, _ taking: Taking, _ session: inout WriteSession
     ) throws(VaultError) -> SyncState? {
-        let id = try syncCall { () throws(SyncError) in try StateJoin.id(of: bytes, within: heads) }
         guard let known = try session.shadow(of: id) else {
             let join = try syncCall { () throws(SyncError) in try StateJoin(first: bytes) }
-            return try take(join, of: id, .empty([]), stamp, &session)
+            return try take(join, of: id, .empty([]), taking, &session)
         }
         let front = known.front
         let join = try known.state.withBytes { own throws(VaultError) in
             try syncCall { () throws(SyncError) in try StateJoin(of: own, with: bytes) }
         }
-        return try take(join, of: id, front, stamp, &session)
+        return try take(join, of: id, front, taking, &session)
     }
 
     private func take(
-        _ join: borrowing StateJoin, of id: SyncItemID, _ front: ShadowLayout, _ stamp: Stamp,
+        _ join: borrowing StateJoin, of id: SyncItemID, _ front: ShadowLayout, _ taking: Taking,
         _ session: inout WriteSession
     ) throws(VaultError) -> SyncState? {
         guard join.isNews else { return nil }
+        if !taking.counting.isEmpty {
+            let amended = try join.state.withBytes { state throws(VaultError) in
+                try syncCall { () throws(SyncError) in
+                    try StateAmendment(adopting: state, after: taking.counting, at: taking.stamp)
+                }
+            }
+            if amended.isChanged {
+                try amended.state.withBytes { state throws(VaultError) in
+                    try show(state, of: id, lives: join.lives, front, &session)
+                }
+                return SyncState(amended.said)
+            }
+        }
         guard join.mustRestate else {
             try join.state.withBytes { state throws(VaultError) in
                 try show(state, of: id, lives: join.lives, front, &session)
@@ -63,14 +87,14 @@ extension SyncLedger {
             return nil
         }
         let again = try join.state.withBytes { state throws(VaultError) in
-            try syncCall { () throws(SyncError) in try StateJoin.restated(state, at: stamp) }
+            try syncCall { () throws(SyncError) in try StateJoin.restated(state, at: taking.stamp) }
         }
         try again.withBytes { state throws(VaultError) in try show(state, of: id, lives: true, front, &session) }
         return SyncState(again)
     }
 
     /// Makes the record what the state says, and stores both.
-    private func show(
+    func show(
         _ state: RawSpan, of id: SyncItemID, lives: Bool, _ front: ShadowLayout, _ session: inout WriteSession
     ) throws(VaultError) {
         let before = front.name.isEmpty ? nil : EntryPath(collection: front.collection, name: front.name)

@@ -157,6 +157,7 @@ package final class SyncLedger: Sendable {
         guard let known else { return nil }
         var front = ShadowLayout(
             flags: .lives, sequence: sequence, collection: place.collection, name: place.name)
+        var settlesConflict = false
         let next: SecretBytes?
         switch shadow {
         case .none:
@@ -173,7 +174,8 @@ package final class SyncLedger: Sendable {
             }
             next = try shadow.state.withBytes { state throws(VaultError) in
                 try syncCall { () throws(SyncError) in
-                    try ItemDifference.change(
+                    settlesConflict = try ItemDifference.hasConflict(state)
+                    return try ItemDifference.change(
                         known, from: state, at: stamp, wideningTags: wideningTags, isRevived: isBack)
                 }
             }
@@ -182,7 +184,15 @@ package final class SyncLedger: Sendable {
             }
         }
         guard let next else { return nil }
-        try next.withBytes { state throws(VaultError) in try session.store(front, state, of: id) }
+        let settled = front
+        try next.withBytes { state throws(VaultError) in
+            // The losers of a conflict are history by now. A record without them would say that the user forgot them.
+            if settlesConflict && !isInTrash(place) {
+                try show(state, of: id, lives: true, settled, &session)
+            } else {
+                try session.store(settled, state, of: id)
+            }
+        }
         return next
     }
 

@@ -78,6 +78,14 @@ package enum ItemDifference {
         return try space.encoded(state, of: layout.id, form: layout.form, values: table)
     }
 
+    /// Whether a part of a state has a value that is not shown.
+    /// - Throws: ``SyncError/format(_:)``, ``SyncError/memory(_:)``.
+    package static func hasConflict(_ bytes: RawSpan) throws(SyncError) -> Bool {
+        var space = MergeSpace()
+        let layout = try space.layout(at: try space.add(bytes))
+        return try !space.table(of: layout.elements.map(\.value)).numbered(layout).conflictedParts.isEmpty
+    }
+
     /// The same values by the numbers of another table.
     static func renumbered(
         _ elements: Set<ItemState<Int>.Element>, from old: ValueTable, to new: ValueTable

@@ -1,3 +1,4 @@
+import Foundation
 import Items
 import SecretMemory
 import SyncFormat
@@ -13,20 +14,23 @@ import VaultSync
 final class LedgerDevice {
     let items: ItemStore
     let ledger: SyncLedger
-    let stream: StreamID
+    private let home: String
+    private(set) var stream: StreamID
     /// The states of each entry, in order.
     private(set) var entries: [[SyncState]] = []
     /// What had been taken of the others when each entry was written.
     private var heads: [[StreamID: Int]] = []
     /// How many entries of each other device were taken.
     private var taken: [StreamID: Int] = [:]
+    /// Of streams that are cut off the last entry that counts.
+    private(set) var counting: [StreamID: UInt64] = [:]
     /// By this device's clock.
     var time: Int64 = 1_000_000
 
     init(_ folder: ScratchFolder, _ number: UInt8, from backup: String? = nil) throws {
         let passcode = try secret("right")
         let settings = VaultSettings.costsForTests(clock: TestClock())
-        let home = folder["device-\(number)"]
+        home = folder["device-\(number)"]
         if let backup {
             _ = try Vault.restore(from: backup, to: home)
         } else {
@@ -37,6 +41,68 @@ final class LedgerDevice {
         items = ItemStore(vault)
         ledger = SyncLedger(vault, nameKey: try NameKey(secret([UInt8](repeating: 9, count: 32))))
         stream = try #require(StreamID([UInt8](repeating: number, count: 16)))
+    }
+
+    /// What an earlier copy of another device's home opens as.
+    private init(_ home: String, of other: LedgerDevice) throws {
+        let passcode = try secret("right")
+        let vault = try Vault(at: home, settings: .costsForTests(clock: TestClock()))
+        try vault.unlock(passcode: passcode, spending: vault.burnAttempt())
+        self.home = home
+        items = ItemStore(vault)
+        ledger = SyncLedger(vault, nameKey: try NameKey(secret([UInt8](repeating: 9, count: 32))))
+        (stream, entries, heads, taken) = (other.stream, other.entries, other.heads, other.taken)
+    }
+
+    /// A second life from now on: both go on with one stream.
+    func copied(to path: String) throws -> LedgerDevice {
+        try FileManager.default.copyItem(atPath: home, toPath: path)
+        return try LedgerDevice(path, of: self)
+    }
+
+    /// Goes on in a new stream: the old one has other entries of the same numbers.
+    func begin(_ new: UInt8, after last: Int) throws {
+        let (old, number) = (stream, UInt64(last))
+        var ids = Set(try ledger.itemsToRebase(of: old, after: number))
+        for state in entries[last...].joined() {
+            ids.insert(try state.bytes.withBytes { try StateJoin.id(of: $0, within: heads(old, .max)) })
+        }
+        stream = try #require(StreamID([UInt8](repeating: new, count: 16)))
+        (entries, heads) = ([], [])
+        taken[old] = last
+        try amend(ids.sorted()) { ids, stamp, session throws(VaultError) in
+            try self.ledger.rebase(ids, of: old, after: number, at: stamp, in: &session)
+        }
+        #expect(try ledger.itemsToRebase(of: old, after: number).isEmpty)
+    }
+
+    /// Takes nothing more of a stream, and over what it has of entries that do not count.
+    func cut(_ stream: StreamID, after last: Int) throws {
+        counting[stream] = UInt64(last)
+        let ids = try ledger.itemsToAdopt(after: counting, sayingRemovals: true)
+        try amend(ids) { ids, stamp, session throws(VaultError) in
+            try self.ledger.adopt(ids, after: self.counting, sayingRemovals: true, at: stamp, in: &session)
+        }
+        var states: [SyncState] = []
+        try items.write { session throws(VaultError) in
+            states = try self.ledger.adopt(ids, after: self.counting, sayingRemovals: false, at: self.stamp, in: &session)
+        }
+        #expect(states.isEmpty, "what was adopted is adopted again")
+    }
+
+    /// One item in each transaction and entry, so that there are several.
+    private func amend(
+        _ ids: [SyncItemID],
+        _ body: ([SyncItemID], Stamp, inout WriteSession) throws(VaultError) -> [SyncState]
+    ) throws {
+        let shown = try self.shown()
+        for id in ids {
+            let stamp = stamp
+            var states: [SyncState] = []
+            try items.write { session throws(VaultError) in states = try body([id], stamp, &session) }
+            if !states.isEmpty { append(states) }
+        }
+        #expect(try self.shown() == shown && ledger.differences().found.isEmpty, "what is shown changed")
     }
 
     private var stamp: Stamp { Stamp(Dot(stream, UInt64(entries.count + 1)), time: time) }
@@ -58,16 +124,17 @@ final class LedgerDevice {
     func take(from other: LedgerDevice) throws {
         for index in taken[other.stream, default: 0]..<other.entries.count {
             // As a reader of a road: not before all that its writer had seen.
-            guard other.heads[index].allSatisfy({ $0.key == stream || taken[$0.key, default: 0] >= $0.value }) else {
-                return
+            let isCausal = other.heads[index].allSatisfy {
+                $0.key == stream || counting[$0.key] != nil || taken[$0.key, default: 0] >= $0.value
             }
+            guard isCausal, counting[other.stream].map({ index < Int($0) }) != false else { return }
             try publish()
             let comparison = try ledger.differences()
             var again: [SyncState] = []
             try items.write { session throws(VaultError) in
                 again = try ledger.take(
-                    other.entries[index], heads: heads(other.stream, index + 1), after: comparison, at: stamp,
-                    in: &session)
+                    other.entries[index], heads: heads(other.stream, index + 1), after: comparison,
+                    counting: counting, at: stamp, in: &session)
             }
             #expect(try ledger.differences().found.isEmpty, "what was taken differs")
             taken[other.stream] = index + 1
@@ -85,6 +152,7 @@ final class LedgerDevice {
         var heads = taken.mapValues(UInt64.init)
         heads[self.stream] = UInt64(entries.count)
         heads[stream] = UInt64(number)
+        for stream in counting.keys { heads[stream] = .max }
         return heads
     }
 

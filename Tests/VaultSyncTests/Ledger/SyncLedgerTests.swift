@@ -105,6 +105,24 @@ import VaultSync
         #expect(try three.text("mail") == "second")
     }
 
+    @Test func `who settles a conflict keeps the loser in the history, and so does the next write`() throws {
+        try one.add("mail", "first")
+        try settle(one, two)
+        try one.set("mail", "password", "left")
+        try two.set("mail", "password", "right")
+        try settle(one, two)
+        for (number, value) in ["second", "third"].enumerated() {
+            try one.set("mail", "password", value)
+            try settle(one, two)
+            for device in [one, two] {
+                let item = try device.items.item("mail")
+                let history = item.history.map { item.withValue(of: $0) { $0.array.text } }
+                #expect(Set(history).isSuperset(of: ["first", "left", "right"]) && history.count >= 3 + number)
+            }
+        }
+        #expect(try one.shown() == two.shown())
+    }
+
     @Test func `nothing is taken over a write that was not looked at`() throws {
         try one.add("mail", "first")
         try settle(one, two)
