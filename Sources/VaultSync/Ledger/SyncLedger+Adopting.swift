@@ -42,7 +42,9 @@ extension SyncLedger {
     ) throws(VaultError) -> [SyncState] {
         try amend(ids, &session) { state throws(SyncError) in
             try StateAmendment(adopting: state, after: last, at: stamp)
-        } isSaid: { $0.isChanged || sayingRemovals && $0.hasRemovals }
+        } isSaid: {
+            $0.isChanged || sayingRemovals && $0.hasRemovals
+        }
     }
 
     // Taking back
@@ -71,7 +73,9 @@ extension SyncLedger {
     ) throws(VaultError) -> [SyncState] {
         try amend(ids, &session) { state throws(SyncError) in
             try StateAmendment(rebasing: state, of: stream, after: last, at: stamp)
-        } isSaid: { _ in true }
+        } isSaid: { _ in
+            true
+        }
     }
 
     // Both

@@ -62,7 +62,9 @@ struct MergeWorld: Hashable {
     struct Written: Hashable {
         let part: ItemPart
         let value: Int
-        var dot: Dot
+        let dot: Dot
+        /// Whether somebody who had it removed the item for good.
+        var isRemoved = false
         /// The device that alone has it: it was put back, and its entry does not count.
         var pending: Int?
     }
@@ -78,6 +80,7 @@ struct MergeWorld: Hashable {
     var kept: [Device]
     var streams: [[Entry]]
     var written: [Written] = []
+    private var drawn = 100
     /// Devices that did anything: those that did nothing yet are alike.
     var used = 0
     var changes = 0
@@ -113,7 +116,8 @@ struct MergeWorld: Hashable {
         switch change {
         case .drop: return state.hasContent && !state.lives
         case .expel: return devices.count > 2 && !isExpelled && device != last
-        case .snapshot: return !isOut && !devices[device].isBack && streams[devices[device].own].last?.isSnapshot == false
+        case .snapshot:
+            return !isOut && !devices[device].isBack && streams[devices[device].own].last?.isSnapshot == false
         case .keep: return kept[device] != devices[device]
         case .putBack:
             // The one that may be removed has one stream.
@@ -172,6 +176,12 @@ struct MergeWorld: Hashable {
         return Stamp(Dot(MergeWorld.stream(writer.own), UInt64(number)), time: time(device))
     }
 
+    /// A value that nobody had.
+    private mutating func fresh() -> Int {
+        drawn += 1
+        return drawn
+    }
+
     private mutating func publish(_ device: Int, isSnapshot: Bool = false) {
         guard !devices[device].isBack else {
             devices[device].unsaid += 1
@@ -201,20 +211,14 @@ struct MergeWorld: Hashable {
     /// The road has entries of the own stream that this life did not write.
     private mutating func notice(_ device: Int) {
         let (old, hadUnsaid) = (devices[device].own, devices[device].unsaid > 0)
-        let (before, last) = (devices[device].state, devices[device].taken[old])
+        let last = devices[device].taken[old]
         for index in devices.indices { devices[index].taken.append(0) }
         devices[device].own = streams.count
         (devices[device].isBack, devices[device].unsaid) = (false, 0)
         streams.append([])
         let stamp = stamp(device)
         let isChanged = devices[device].state.rebase(MergeWorld.stream(old), after: UInt64(last), at: stamp)
-        // What is there is there afterwards. What is not was removed by the one who wrote it.
-        let isThere = { (one: Written) in before.elements.contains { $0.value == one.value } }
-        written.removeAll { $0.pending == device && !isThere($0) }
-        for index in written.indices where written[index].pending == device {
-            written[index].pending = nil
-            written[index].dot = devices[device].state.versions.first { $0.dot.stream == stamp.dot.stream }?.dot ?? stamp.dot
-        }
+        for index in written.indices where written[index].pending == device { written[index].pending = nil }
         if isChanged || hadUnsaid { publish(device) }
     }
 
@@ -230,10 +234,12 @@ struct MergeWorld: Hashable {
             devices[device].limit = devices[device].taken[last]
             publish(device)
         case .remove:
+            let values = Set(devices[device].state.elements.map(\.value))
+            for index in written.indices where values.contains(written[index].value) { written[index].isRemoved = true }
             devices[device].state.remove()
             publish(device)
-        case .editFirst: replace(MergeWorld.first, with: 100 + written.count, on: device)
-        case .editSecond: replace(MergeWorld.second, with: 100 + written.count, on: device)
+        case .editFirst: replace(MergeWorld.first, with: fresh(), on: device)
+        case .editSecond: replace(MergeWorld.second, with: fresh(), on: device)
         case .trash: replace(.trash, with: 1, on: device)
         case .restore: replace(.trash, with: 0, on: device)
         case .allow: replace(.wideningTag, with: MergeWorld.yes, on: device)
@@ -309,9 +315,8 @@ extension MergeWorld {
 
     /// A value of a field is there, or in the history, or somebody removed the item for good having seen it.
     private func loss(_ state: ItemState<Int>) -> String? {
-        guard state.lives else { return nil }
         let limit = devices[0].limit
-        for one in written where !state.removals.covers(one.dot) {
+        for one in written where !one.isRemoved {
             // An entry that nobody took before its writer was removed.
             if isExpelled, one.dot.stream == MergeWorld.stream(last), one.dot.number > UInt64(clamping: limit),
                 !members.contains(where: { devices[$0].taken[last] >= Int(one.dot.number) })

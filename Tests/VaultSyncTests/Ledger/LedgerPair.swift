@@ -85,7 +85,8 @@ final class LedgerDevice {
         }
         var states: [SyncState] = []
         try items.write { session throws(VaultError) in
-            states = try self.ledger.adopt(ids, after: self.counting, sayingRemovals: false, at: self.stamp, in: &session)
+            states = try self.ledger.adopt(
+                ids, after: self.counting, sayingRemovals: false, at: self.stamp, in: &session)
         }
         #expect(states.isEmpty, "what was adopted is adopted again")
     }
