@@ -185,7 +185,7 @@ extension ItemState {
     }
 
     /// Takes back the numbers of a stream that its writer used in this life without publishing them: its vault was put
-    /// back, and on the road the stream goes on behind an entry with what the other life wrote.
+    /// back, and on the road the stream continues behind an entry with what the other life wrote.
     ///
     /// Values and versions move to the new stream. What was seen, and what a removal has seen, ends at the last entry
     /// that both lives have: nobody else has what this one wrote behind it, and what the other life wrote there was not

@@ -8,22 +8,28 @@ package import VaultStorage
 /// When entries that were taken do not count, and when own ones were never heard by anybody.
 ///
 /// Both change states and never what is shown: no record is touched. There may be as many shadows as items, so they are
-/// found first, in one look at all of them, and then changed in as many transactions as the caller makes of it. What was
-/// done is not found or not changed a second time, so that it may be interrupted anywhere.
+/// found first, in one look at all of them, and then changed in as many transactions as the caller makes of it. What
+/// was done is not found or not changed a second time, so that it may be interrupted anywhere.
 extension SyncLedger {
     // Adopting
 
     /// Items that may have values of entries that do not count.
     /// - Parameters:
     ///   - last: Of each stream that is cut off the last entry that counts; 0 for none.
-    ///   - sayingRemovals: Whether such an entry was taken, so that all items that were ever removed are said, too.
-    /// - Returns: Ascending ids for ``adopt(_:after:sayingRemovals:at:in:)``, a part of them in each transaction.
+    ///   - writers: All streams that are known, where such an entry was taken. All items that were ever removed, and
+    ///     those that were first met and never changed, are said then, too: nothing in them tells which entry they came
+    ///     with. Nil where no such entry was taken.
+    /// - Returns: Ascending ids for ``adopt(_:after:saying:at:in:)``, a part of them in each transaction.
     /// - Throws: `locked`, `damaged`.
     package func itemsToAdopt(
-        after last: [StreamID: UInt64], sayingRemovals: Bool
+        after last: [StreamID: UInt64], saying writers: Set<StreamID>?
     ) throws(VaultError) -> [SyncItemID] {
         try items { seen in
-            if sayingRemovals && !seen.removals.isEmpty { return true }
+            if let writers,
+                !seen.removals.isEmpty || !seen.context.highest.contains(where: { writers.contains($0.stream) })
+            {
+                return true
+            }
             return seen.context.highest.contains { dot in last[dot.stream].map { dot.number > $0 } ?? false }
         }
     }
@@ -31,19 +37,21 @@ extension SyncLedger {
     /// Writes the values of entries that do not count as this device's own.
     /// - Parameters:
     ///   - ids: As they were found; each once for one stamp.
-    ///   - last: As they were found with, like `sayingRemovals`.
+    ///   - last: As they were found with, like `writers`.
     ///   - stamp: Of the entry that will have them, never used before.
     ///   - session: The transaction. What the entry becomes is written in it, too.
     /// - Returns: What this device has to say.
     /// - Throws: What reading and writing throws; then nothing of the transaction may be kept.
     package func adopt(
-        _ ids: some Sequence<SyncItemID>, after last: [StreamID: UInt64], sayingRemovals: Bool, at stamp: Stamp,
+        _ ids: some Sequence<SyncItemID>, after last: [StreamID: UInt64], saying writers: Set<StreamID>?,
+        at stamp: Stamp,
         in session: inout WriteSession
     ) throws(VaultError) -> [SyncState] {
         try amend(ids, &session) { state throws(SyncError) in
             try StateAmendment(adopting: state, after: last, at: stamp)
         } isSaid: {
-            $0.isChanged || sayingRemovals && $0.hasRemovals
+            guard let writers else { return $0.isChanged }
+            return $0.isChanged || $0.hasRemovals || $0.streams.isDisjoint(with: writers)
         }
     }
 

@@ -14,8 +14,8 @@ extension SyncLedger {
     ///   - heads: The last entry that was taken of each stream, that of the states too, and the last of the own one. A
     ///     stream that is cut off has no end there: who had taken more of it names that, and nothing can come of it.
     ///   - comparison: In which nothing differed: what is written here is never overwritten unseen.
-    ///   - counting: Of each stream that is cut off, because it is a fork or its writer was removed, the last entry that
-    ///     counts: what others said with values of a later one is taken as adopted.
+    ///   - counting: Of each stream that is cut off, because it is a fork or its writer was removed, the last entry
+    ///     that counts: what others said with values of a later one is taken as adopted.
     ///   - stamp: Of an entry of this device, for what it has to say again; never used before.
     ///   - session: The transaction.
     /// - Returns: What this device has to say again.

@@ -36,7 +36,7 @@ package final class SyncLedger: Sendable {
 
     package let vault: Vault
     /// What plain values' ids are made with.
-    private let nameKey: NameKey
+    let nameKey: NameKey
     /// Tags that let more programs in.
     let wideningTags: Set<String> = [Item.secretServiceTag]
     let holder = Visitor()

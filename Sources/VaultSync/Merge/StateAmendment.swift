@@ -10,6 +10,8 @@ package struct StateAmendment: ~Copyable {
     package let isChanged: Bool
     /// Whether it names somebody who removed the item for good.
     package let hasRemovals: Bool
+    /// Whose entries its values may be of: an item that was first met names a stream that nobody writes.
+    package let streams: Set<StreamID>
     /// Whether there is anything to say: of an item that no other device is told of there is not.
     package let isAnything: Bool
     /// What travels: of an item that was removed for good the removal alone, whatever lies in the trash here.
@@ -43,11 +45,12 @@ package struct StateAmendment: ~Copyable {
         let isChanged = change(&state)
         let kept = try space.encoded(state, of: layout.id, form: layout.form, values: table)
         let isAnything = state.hasContent || !state.removals.isEmpty
+        let streams = Set(state.context.highest.map(\.stream))
         if !state.lives { state.dropContent() }
         said = try space.encoded(state, of: layout.id, form: layout.form, values: table)
         self.state = kept
         self.isChanged = isChanged
-        self.isAnything = isAnything
+        (self.isAnything, self.streams) = (isAnything, streams)
         hasRemovals = !state.removals.isEmpty
     }
 }

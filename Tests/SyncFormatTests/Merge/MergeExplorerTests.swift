@@ -50,14 +50,6 @@ import Testing
         #expect(found.worlds > 5_000 && found.resting > 500)
     }
 
-    @Test(
-        .enabled(if: TestRun.isCheck, "SKIPPED: takes minutes, see make check"),
-        arguments: [[MergeWorld.Change.editFirst, .keep, .putBack], [.disallow, .remove, .drop, .putBack]])
-    func `three devices agree after every order of changes in which one is put back`(kinds: [MergeWorld.Change]) {
-        let found = explore(devices: 3, changes: 4, of: kinds)
-        #expect(found.worlds > 20_000 && found.resting > 1_000)
-    }
-
     @Test(.enabled(if: TestRun.isCheck, "SKIPPED: takes minutes, see make check"))
     func `three devices agree after every order of three changes of any kind`() {
         let found = explore(devices: 3, changes: 3, of: MergeWorld.Change.ofOneLife)

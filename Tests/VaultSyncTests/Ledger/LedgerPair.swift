@@ -54,13 +54,13 @@ final class LedgerDevice {
         (stream, entries, heads, taken) = (other.stream, other.entries, other.heads, other.taken)
     }
 
-    /// A second life from now on: both go on with one stream.
+    /// A second life from now on: both write one stream.
     func copied(to path: String) throws -> LedgerDevice {
         try FileManager.default.copyItem(atPath: home, toPath: path)
         return try LedgerDevice(path, of: self)
     }
 
-    /// Goes on in a new stream: the old one has other entries of the same numbers.
+    /// Begins a new stream: the old one has other entries of the same numbers.
     func begin(_ new: UInt8, after last: Int) throws {
         let (old, number) = (stream, UInt64(last))
         var ids = Set(try ledger.itemsToRebase(of: old, after: number))
@@ -79,14 +79,15 @@ final class LedgerDevice {
     /// Takes nothing more of a stream, and over what it has of entries that do not count.
     func cut(_ stream: StreamID, after last: Int) throws {
         counting[stream] = UInt64(last)
-        let ids = try ledger.itemsToAdopt(after: counting, sayingRemovals: true)
+        let writers = Set(taken.keys).union(counting.keys).union([stream])
+        let ids = try ledger.itemsToAdopt(after: counting, saying: writers)
         try amend(ids) { ids, stamp, session throws(VaultError) in
-            try self.ledger.adopt(ids, after: self.counting, sayingRemovals: true, at: stamp, in: &session)
+            try self.ledger.adopt(ids, after: self.counting, saying: writers, at: stamp, in: &session)
         }
         var states: [SyncState] = []
         try items.write { session throws(VaultError) in
             states = try self.ledger.adopt(
-                ids, after: self.counting, sayingRemovals: false, at: self.stamp, in: &session)
+                ids, after: self.counting, saying: nil, at: self.stamp, in: &session)
         }
         #expect(states.isEmpty, "what was adopted is adopted again")
     }
