@@ -271,7 +271,7 @@ private enum Samples {
     }
     static let outbox = written {
         try OutboxRecord(
-            isPublished: true, pieces: [hash(1), hash(2)], entry: [UInt8](repeating: 7, count: 1024)
+            pieces: [hash(1), hash(2)], entry: [UInt8](repeating: 7, count: 1024)
         ).encoded
     }
     static let road = written { try RoadRecord(.folder, path: "/srv/folder").encoded }

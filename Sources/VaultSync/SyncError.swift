@@ -2,6 +2,7 @@ package import Cryptography
 package import SecretMemory
 package import SystemCalls
 package import VaultFormat
+package import VaultStorage
 
 /// Why a step of a sync failed. Names the place, never the contents.
 package enum SyncError: Error, Sendable, Hashable {
@@ -19,4 +20,6 @@ package enum SyncError: Error, Sendable, Hashable {
     case road(SystemError)
     /// What is wrong with a sync folder.
     case folder(RoadError)
+    /// What the vault says.
+    case vault(VaultError)
 }

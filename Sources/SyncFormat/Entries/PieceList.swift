@@ -13,7 +13,7 @@ package struct PieceList: Sendable, Hashable {
     package static let idSize = 32
     package static let keyRange = 0..<32
     package static let hashRange = 40..<72
-    private static let frontSize = 72
+    package static let frontSize = 72
 
     /// Bytes of the content.
     package let length: UInt64

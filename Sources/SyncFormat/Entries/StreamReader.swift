@@ -102,8 +102,12 @@ package struct StreamReader: Sendable, Hashable {
         return marks[Int(number - 1)] == EntryMark.mark(hash)
     }
 
-    /// What a head that another entry names is to this reader.
+    /// What a head that another entry names is to this reader. Behind the last entry that counts nothing is waited for:
+    /// whoever took such entries writes what they had as their own.
     package func standing(of named: StreamHead) -> NamedHead {
+        if let last, named.number > last {
+            return UInt64(marks.count) >= last ? .taken : .missing(from: UInt64(marks.count) + 1)
+        }
         guard named.number <= UInt64(marks.count) else { return .missing(from: UInt64(marks.count) + 1) }
         return isTaken(named.number, named.hash) ? .taken : .other
     }

@@ -3,18 +3,15 @@ package import VaultFormat
 /// An own entry in the bytes that a road gets, kept until a snapshot replaces it or everybody has it.
 package struct OutboxRecord: Sendable, Hashable {
     private static let version: UInt8 = 1
-    private static let publishedFlag: UInt8 = 1
 
-    /// Whether it is on the road, flushed.
-    package let isPublished: Bool
     /// The ids of the pieces that its changes need, each once: these are on the road before it.
     package let pieces: [[UInt8]]
     /// The sealed entry.
     package let entry: [UInt8]
 
     /// - Throws: ``FormatError/invalid(field:)``; ``FormatError/wrongSize``.
-    package init(isPublished: Bool, pieces: [[UInt8]], entry: [UInt8]) throws(FormatError) {
-        (self.isPublished, self.pieces, self.entry) = (isPublished, pieces, entry)
+    package init(pieces: [[UInt8]], entry: [UInt8]) throws(FormatError) {
+        (self.pieces, self.entry) = (pieces, entry)
         try check()
     }
 
@@ -22,9 +19,6 @@ package struct OutboxRecord: Sendable, Hashable {
     package init(parsing bytes: [UInt8]) throws(FormatError) {
         var reader = ByteReader(bytes)
         try reader.version(Self.version, "outbox version")
-        let flags = try reader.integer(UInt8.self)
-        guard flags & ~Self.publishedFlag == 0 else { throw .invalid(field: "outbox flags") }
-        isPublished = flags != 0
         let count = Int(try reader.integer(UInt16.self))
         guard count <= SyncLimits.outboxPieces else { throw .invalid(field: "outbox pieces") }
         var pieces: [[UInt8]] = []
@@ -37,7 +31,6 @@ package struct OutboxRecord: Sendable, Hashable {
     package var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.integer(Self.version)
-        writer.integer(isPublished ? Self.publishedFlag : 0)
         writer.integer(UInt16(clamping: pieces.count))
         for piece in pieces { writer.append(piece) }
         writer.append(entry)
@@ -52,7 +45,9 @@ package struct OutboxRecord: Sendable, Hashable {
     }
 
     /// The record of the own entry with this number.
-    package static func recordName(_ number: UInt64) -> String { "o\(RoadNumber(number))" }
+    package static func recordName(_ stream: StreamID, _ number: UInt64) -> String {
+        "o\(stream).\(RoadNumber(number))"
+    }
 
     /// The record with a piece, in the bytes that a road gets.
     package static func pieceName(_ id: [UInt8]) -> String { "p\(Hexadecimal.encode(id))" }

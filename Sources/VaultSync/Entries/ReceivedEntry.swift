@@ -19,6 +19,12 @@ package struct ReceivedEntry: Sendable {
     package var front: EntryFront { envelope.front }
     package var bytes: [UInt8] { envelope.bytes }
 
+    /// One that this device wrote and kept in its vault.
+    func reopened(with key: borrowing EpochKey, by member: SyncMemberID) throws(SyncError) -> OpenedEntry {
+        let head = StreamHead(stream: front.stream, number: front.number, hash: envelope.hash)
+        return try VerifiedEntry(envelope: envelope, member: member, head: head).open(with: key)
+    }
+
     /// - Parameters:
     ///   - signers: Those whose entries count.
     ///   - member: Whose the stream is, where it was met before: nobody else's signature is looked at.

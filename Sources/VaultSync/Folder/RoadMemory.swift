@@ -53,6 +53,9 @@ package struct RoadMemory: Sendable {
 
     package init() {}
 
+    /// Whether nothing was listed yet.
+    package var isEmpty: Bool { entries.isEmpty && rosters.isEmpty }
+
     /// How many names of each kind are passed over.
     package var passedOver: [RoadStranger: Int] {
         strangers.values.reduce(into: [:]) { $0.merge($1, uniquingKeysWith: +) }
@@ -69,6 +72,14 @@ package struct RoadMemory: Sendable {
             found.append(one.number)
         }
         return found
+    }
+
+    /// Whether a file waits until it changes.
+    func isSetAside(_ file: RoadFile) -> Bool { setAside[file] != nil }
+
+    /// Entries that made no sense may make some now: there are other members.
+    mutating func lookAgain() {
+        setAside = setAside.filter { if case .entry = $0.key { false } else { true } }
     }
 
     /// A file whose bytes make no sense to a reader waits until it changes.

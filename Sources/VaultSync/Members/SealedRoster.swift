@@ -62,6 +62,16 @@ package struct ReceivedRoster: Sendable {
     package var front: EntryFront { envelope.front }
     package var hash: [UInt8] { envelope.hash }
 
+    /// One that this device took and kept in its vault.
+    /// - Throws: As ``SignedRoster/open(with:)-(EpochKey)``, for bytes that were not.
+    func reopened(with key: borrowing EpochKey) throws(SyncError) -> OpenedRoster {
+        let plaintext = try envelope.open(under: key.bytes, "roster")
+        let body = try format { () throws(FormatError) in
+            try plaintext.withBytes { bytes throws(FormatError) in try RosterBody(parsing: bytes) }
+        }
+        return try SignedRoster(envelope: envelope, author: body.author).open(with: key)
+    }
+
     /// - Parameter signers: The members of the roster before.
     /// - Throws: `notAuthentic` where none of them signed it.
     package func signed(by signers: SyncSigners) throws(SyncError) -> SignedRoster {
@@ -116,6 +126,11 @@ package struct OpenedRoster: ~Copyable, Sendable {
     /// The members' keys.
     package let signers: SyncSigners
     package let key: EpochKey
+
+    init(roster: Roster, signers: SyncSigners, key: consuming EpochKey) {
+        (self.roster, self.signers) = (roster, signers)
+        self.key = key
+    }
 }
 
 /// The key of a roster, sealed to one member.

@@ -14,13 +14,14 @@ package struct StateJoin: ~Copyable {
     package let mustRestate: Bool
 
     /// The item of a state that came.
-    /// - Parameter heads: The last entry that was taken of each stream, the own one too.
+    /// - Parameter heads: The last entry that was taken of each stream, the own one too; nil for what this device
+    /// wrote.
     /// - Throws: ``SyncError/format(_:)`` for bytes that are no state, and for one that names writes that are not
     /// known.
-    package static func id(of bytes: RawSpan, within heads: [StreamID: UInt64]) throws(SyncError) -> SyncItemID {
+    package static func id(of bytes: RawSpan, within heads: [StreamID: UInt64]? = nil) throws(SyncError) -> SyncItemID {
         do throws(FormatError) {
             let layout = try StateLayout(parsing: bytes, in: 0..<bytes.byteCount)
-            guard layout.isWithin(heads) else { throw FormatError.invalid(field: "state context") }
+            if let heads, !layout.isWithin(heads) { throw FormatError.invalid(field: "state context") }
             return layout.id
         } catch { throw .format(error) }
     }

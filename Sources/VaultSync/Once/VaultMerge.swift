@@ -307,6 +307,7 @@ extension ItemOnce {
 extension VaultError {
     init(_ error: SyncError) {
         switch error {
+        case .vault(let error): self = error
         case .memory(let error): self.init(error)
         case .cryptography(let error): self.init(any: error)
         case .format(.newerVersion): self.init(.newerVersion, "an entry was written by a newer version of Holdfast")

@@ -1,0 +1,213 @@
+internal import SecretMemory
+internal import SyncFormat
+internal import VaultCore
+internal import VaultFormat
+
+/// Reading what others wrote. All of it is hostile until its signature is known; its writer may be hostile after that.
+extension FolderRound {
+    /// Reads all streams as far as they are there, each entry after all that its writer had seen.
+    func readStreams() throws(SyncError) {
+        var isFurther = true
+        while isFurther {
+            isFurther = false
+            for stream in memory.entries.keys.sorted() where stream != home.stream && !stopped.contains(stream) {
+                if try read(stream) { isFurther = true }
+            }
+        }
+        try commit()
+    }
+
+    /// - Returns: Whether anything was taken.
+    private func read(_ stream: StreamID) throws(SyncError) -> Bool {
+        let names = memory.entries[stream] ?? []
+        try lookForForks(stream, names)
+        var isFurther = false
+        while !stopped.contains(stream) {
+            let next = (home.streams[stream]?.reached ?? 0) + 1
+            let candidates = names.from(next).prefix { $0.number == next }
+            if candidates.isEmpty {
+                if let last = names.last, last.number > next, !isEnded(stream, at: next) {
+                    report.hitches.insert(.missing(stream, from: next))
+                }
+                break
+            }
+            var isTaken = false
+            for name in candidates where try take(name, of: stream) { isTaken = true }
+            guard isTaken else { break }
+            report.hitches.remove(.missing(stream, from: next))
+            isFurther = true
+        }
+        return isFurther
+    }
+
+    private func isEnded(_ stream: StreamID, at number: UInt64) -> Bool {
+        guard let last = home.streams[stream]?.reader.last else { return false }
+        return number > last
+    }
+
+    /// Entries with numbers that were taken, and other hashes.
+    private func lookForForks(_ stream: StreamID, _ names: [EntryFileName]) throws(SyncError) {
+        guard let reader = home.streams[stream]?.reader else { return }
+        for name in names.prefix(while: { $0.number <= UInt64(reader.marks.count) })
+        where name.mark != reader.marks[Int(name.number - 1)] && !isEnded(stream, at: name.number) {
+            _ = try take(name, of: stream)
+            if stopped.contains(stream) { return }
+        }
+    }
+
+    /// Takes an entry, if it is the next one and all is there that it needs.
+    private func take(_ name: EntryFileName, of stream: StreamID) throws(SyncError) -> Bool {
+        guard let signed = try signed(name, of: stream) else { return false }
+        let reader = home.streams[stream]?.reader ?? home.newReader(of: stream, by: signed.member)
+        switch signed.judged(by: reader) {
+        case .known, .gap, .behind: return false
+        case .fork(let number, let evidence):
+            try fork(stream, at: number, evidence)
+            return false
+        case .next(let verified):
+            guard let held = home.roster(of: verified.front), held.roster.member(verified.member) != nil else {
+                report.hitches.insert(.missingRoster(stream, epoch: verified.front.epoch))
+                return false
+            }
+            do throws(SyncError) { return try take(verified, held, reader) } catch {
+                switch error {
+                case .format(.newerVersion(let version)):
+                    stop(stream, .newerVersion(stream, .newerVersion(version)))
+                case .format, .notAuthentic: try refuse(stream, at: verified.front.number, error)
+                default: throw error
+                }
+                return false
+            }
+        }
+    }
+
+    /// The entry of this name, if somebody signed it who may write the stream. What is not whole, or of nobody, waits
+    /// until it changes.
+    func signed(_ name: EntryFileName, of stream: StreamID) throws(SyncError) -> SignedEntry? {
+        let file = RoadFile.entry(stream, name)
+        guard !memory.isSetAside(file) else { return nil }
+        guard case .bytes(let bytes, let mark) = try onFolder({ () throws(RoadError) in try road.read(file, &memory) })
+        else { return nil }
+        do throws(SyncError) {
+            let received = try ReceivedEntry(parsing: bytes)
+            let front = received.front
+            guard front.group == home.group, front.stream == stream, front.number == name.number else {
+                throw .notAuthentic("entry place")
+            }
+            if home.streams[stream] == nil, home.streams.count >= SyncLimits.streams {
+                report.hitches.insert(.tooManyStreams)
+                return nil
+            }
+            return try received.signed(by: home.signers(of: stream), home.streams[stream]?.member)
+        } catch {
+            switch error {
+            case .format(.newerVersion(let version)):
+                report.hitches.insert(.newerVersion(stream, .newerVersion(version)))
+            case .format, .notAuthentic: report.hitches.insert(.stranger(stream))
+            default: throw error
+            }
+            memory.setAside(file, mark)
+            return nil
+        }
+    }
+
+    private func take(
+        _ verified: VerifiedEntry, _ held: HeldRoster, _ reader: StreamReader
+    ) throws(SyncError) -> Bool {
+        let (stream, front) = (verified.front.stream, verified.front)
+        let opened = try verified.open(with: held.opened.key)
+        switch Delivery(opened.contents.heads, home.streams.mapValues(\.reader)) {
+        case .ready: break
+        case .waits(let missing):
+            for (head, number) in missing { report.hitches.insert(.missing(head.stream, from: number)) }
+            return false
+        case .contradicts(let heads):
+            for head in heads { report.hitches.insert(.fork(head.stream, at: head.number)) }
+            return false
+        }
+        var known = home.streams[stream] ?? KnownStream(reader, of: verified.member)
+        guard known.reader.take(number: front.number, before: front.before, hash: verified.head.hash) else {
+            throw .format(.invalid(field: "entry number"))
+        }
+        var heads = home.heads
+        heads[stream] = front.number
+        var states: [SyncState] = []
+        var ids: Set<SyncItemID> = []
+        for index in 0..<opened.count {
+            let state = try opened.withChange(index) { change throws(SyncError) in
+                try self.state(of: change, stream, front.number)
+            }
+            guard let state else { return false }
+            let id = try state.bytes.withBytes { bytes throws(SyncError) in
+                try StateJoin.id(of: bytes, within: heads)
+            }
+            guard ids.insert(id).inserted else { throw .format(.invalid(field: "entry changes")) }
+            states.append(state)
+        }
+        // In one transaction this device can say an item again only once.
+        if !intake.items.isDisjoint(with: ids) || intake.states.count + states.count > EntryFill.most { try commit() }
+        home.streams[stream] = known
+        intake.items.formUnion(ids)
+        intake.streams.insert(stream)
+        intake.states += states
+        intake.bytes += states.reduce(0) { $0 + $1.bytes.count }
+        if intake.states.count >= EntryFill.most || intake.bytes >= GroupHome.Batch.bytes
+            || intake.streams.count >= 64
+        {
+            try commit()
+        }
+        return true
+    }
+
+    /// The state that a change has; nil while a piece of it is missing.
+    private func state(of change: RawSpan, _ stream: StreamID, _ number: UInt64) throws(SyncError) -> SyncState? {
+        let (form, content) = try format { () throws(FormatError) in try ChangeForm.parse(change) }
+        let bytes = change.extracting(content)
+        guard form == .pieces else {
+            return SyncState(try secretMemory { () throws(SecretMemoryError) in try SecretBytes(copying: bytes) })
+        }
+        var assembly = try PieceAssembly(bytes, limit: UInt64(StateLimits.size))
+        while let id = assembly.next {
+            guard let name = PieceFileName(id: id), let piece = try piece(name, of: stream) else {
+                report.hitches.insert(.missingPiece(stream, of: number))
+                return nil
+            }
+            do throws(SyncError) { try assembly.add(piece) } catch {
+                // Torn or exchanged on the road: its writer puts it back.
+                guard case .notAuthentic = error else { throw error }
+                report.hitches.insert(.missingPiece(stream, of: number))
+                return nil
+            }
+        }
+        return SyncState(try assembly.finish())
+    }
+
+    private func piece(_ name: PieceFileName, of stream: StreamID) throws(SyncError) -> [UInt8]? {
+        try onFolder { () throws(RoadError) in
+            if let bytes = try road.piece(name, in: [stream]) { return bytes }
+            return try road.piece(name, in: road.streamsWithPieces().filter { $0 != stream })
+        }
+    }
+
+    func stop(_ stream: StreamID, _ hitch: RoundHitch) {
+        stopped.insert(stream)
+        report.hitches.insert(hitch)
+    }
+}
+
+extension EntryFileName {
+    /// The start of the hash, as a stream's reader keeps it.
+    var mark: UInt64 { hash.value.byteSwapped }
+}
+
+extension [EntryFileName] {
+    /// Those from a number on; they are in order.
+    func from(_ number: UInt64) -> ArraySlice<EntryFileName> {
+        var (low, high) = (0, count)
+        while low < high {
+            let middle = (low + high) / 2
+            if self[middle].number < number { low = middle + 1 } else { high = middle }
+        }
+        return self[low...]
+    }
+}

@@ -1,0 +1,114 @@
+internal import Items
+internal import SecretMemory
+package import SyncFormat
+internal import SystemCalls
+internal import VaultCore
+internal import VaultFormat
+internal import VaultStorage
+
+/// One round over a folder: rosters, then what others wrote, then what this device wrote.
+///
+/// Each step is a transaction or a durable file. Killed anywhere, the next round does what is left.
+package final class FolderRound {
+    let home: GroupHome
+    let road: FolderRoad
+    var memory: RoadMemory
+    var report = RoundReport()
+    /// In which nothing differs: what is taken is never written over what nobody looked at.
+    var clean: SyncLedger.Comparison
+    var intake = Intake()
+    /// Streams of which nothing more is read in this round.
+    var stopped: Set<StreamID> = []
+
+    /// What was read and is not in the vault yet.
+    struct Intake {
+        var states: [SyncState] = []
+        var bytes = 0
+        var streams: Set<StreamID> = []
+        var items: Set<SyncItemID> = []
+    }
+
+    /// Whether it is the first one since the unlock: own files are looked into then.
+    let isFirst: Bool
+
+    private init(
+        _ home: GroupHome, _ road: FolderRoad, _ memory: RoadMemory, _ clean: SyncLedger.Comparison, isFirst: Bool
+    ) {
+        (self.home, self.road, self.memory, self.clean) = (home, road, memory, clean)
+        self.isFirst = isFirst
+    }
+
+    /// Does a round.
+    /// - Parameters:
+    ///   - home: Loaded for this round. Where this throws it is not what the vault has.
+    ///   - place: Which of the vault's roads it is.
+    ///   - memory: Of the last round over this road since the unlock.
+    ///   - changed: What a watch said; nil lists everything.
+    ///   - now: Milliseconds since 1970, as for ``FolderRoad/list(_:only:now:)``.
+    /// - Throws: `vault`, `road`, `folder`: the round ended there. What came before it stays.
+    package static func run(
+        _ home: GroupHome, over place: Int = 0, _ memory: inout RoadMemory, only changed: Set<RoadFolder>? = nil,
+        now: Int64 = WallClock.milliseconds
+    ) throws(SyncError) -> RoundReport {
+        guard let kept = home.roads[place] else { throw .folder(.noRoad("")) }
+        let road = try onFolder { () throws(RoadError) in
+            try FolderRoad(opening: kept.path, of: home.group, knowing: home.ownStreams)
+        }
+        var seen = memory
+        let news = try onFolder { () throws(RoadError) in try road.list(&seen, only: changed, now: now) }
+        let clean = try inVault { () throws(VaultError) in try home.ledger.differences() }
+        let round = FolderRound(home, road, seen, clean, isFirst: memory.isEmpty)
+        for (stream, error) in news.problems { round.report.hitches.insert(.unlisted(stream, error)) }
+        if try round.readRosters(), try round.checkOwnStreams() {
+            try round.stamp()
+            try round.readStreams()
+            try round.publish()
+        }
+        memory = round.memory
+        return round.report
+    }
+
+    /// Writes what differs as entries of this device.
+    func stamp() throws(SyncError) {
+        try inVault { () throws(VaultError) in
+            let (clean, changes) = try home.stamp()
+            self.clean = clean
+            report.given += changes
+        }
+    }
+
+    /// Puts what was read into the vault.
+    func commit() throws(SyncError) {
+        guard !intake.streams.isEmpty else { return }
+        for _ in 0..<GroupHome.mostTries {
+            do throws(VaultError) {
+                var number: UInt64 = 0
+                try home.items.write { session throws(VaultError) in
+                    number = session.number
+                    let again = try home.ledger.take(
+                        intake.states, heads: home.heads, after: clean, counting: home.ended, at: home.stampInRoom(),
+                        in: &session)
+                    if !again.isEmpty { try home.seal(again, in: &session) }
+                    try home.store(intake.streams, in: &session)
+                }
+                clean = clean.following(number)
+                report.taken += intake.states.count
+                intake = Intake()
+                return
+            } catch {
+                // Somebody wrote meanwhile. That comes first.
+                guard error.code == .busy else { throw .vault(error) }
+                try stamp()
+            }
+        }
+        throw .vault(VaultError(.busy, "the vault is being written to all the time"))
+    }
+}
+
+func onFolder<R: ~Copyable>(_ body: () throws(RoadError) -> R) throws(SyncError) -> R {
+    do throws(RoadError) { return try body() } catch { throw .folder(error) }
+}
+
+func inVault<R: ~Copyable>(_ body: () throws(VaultError) -> R) throws(SyncError) -> R {
+    do throws(VaultError) { return try body() } catch { throw .vault(error) }
+}

@@ -1,0 +1,74 @@
+internal import Items
+internal import SecretMemory
+internal import SyncFormat
+internal import VaultCore
+internal import VaultFormat
+internal import VaultStorage
+
+extension GroupHome {
+    /// What one transaction has at the most, so that a lock has to wait for no more.
+    enum Batch {
+        static let changes = 256
+        static let bytes = 4 << 20
+    }
+
+    /// Writes everything that differs in the vault as entries of this device.
+    /// - Parameter comparison: What was found; nil has it looked for.
+    /// - Returns: A comparison in which nothing differs, and how many changes there were.
+    func stamp(
+        _ comparison: SyncLedger.Comparison? = nil
+    ) throws(VaultError) -> (clean: SyncLedger.Comparison, changes: Int) {
+        var now: SyncLedger.Comparison
+        if let comparison { now = comparison } else { now = try ledger.differences() }
+        var changes = 0
+        for _ in 0..<GroupHome.mostTries {
+            if now.found.isEmpty { return (now, changes) }
+            changes += try write(now)
+            // Somebody else may have written between two transactions.
+            now = try ledger.differences()
+        }
+        throw VaultError(.busy, "the vault is being written to all the time")
+    }
+
+    private func write(_ comparison: SyncLedger.Comparison) throws(VaultError) -> Int {
+        var rest = comparison.found[...]
+        var changes = 0
+        while !rest.isEmpty {
+            try items.write { session throws(VaultError) in
+                var (count, bytes) = (0, 0)
+                while !rest.isEmpty, count < Batch.changes, bytes < Batch.bytes {
+                    let stamp = try stampInRoom()
+                    var (states, fill): ([SyncState], EntryFill) = ([], EntryFill())
+                    while let next = rest.popFirst() {
+                        for state in try ledger.write(CollectionOfOne(next), at: stamp, in: &session) {
+                            states.append(state)
+                            fill.add(state)
+                            bytes += state.bytes.count
+                        }
+                        if fill.isFull || bytes >= Batch.bytes { break }
+                    }
+                    if !states.isEmpty { try seal(states, in: &session) }
+                    count += states.count
+                }
+                if rest.isEmpty {
+                    _ = try ledger.write(
+                        EmptyCollection(), displaced: comparison.displaced, at: stampInRoom(), in: &session)
+                }
+                changes += count
+            }
+        }
+        return changes
+    }
+
+    /// The next stamp, where the stream has room for one more entry.
+    func stampInRoom() throws(VaultError) -> Stamp {
+        let stamp = nextStamp()
+        guard stamp.dot.number <= SyncLimits.entries else {
+            throw VaultError(.tooLarge, "the stream of this device is full")
+        }
+        return stamp
+    }
+
+    /// How often a writer who is faster is waited for.
+    static let mostTries = 8
+}

@@ -1,0 +1,255 @@
+internal import Items
+internal import SecretMemory
+package import SyncFormat
+package import VaultCore
+internal import VaultFormat
+internal import VaultStorage
+
+/// The group that a vault belongs to, as the vault's own records have it: keys, rosters, and what is known of each
+/// stream.
+///
+/// It is loaded for one round and let go after it: a locked device has no key of the group. What failed is let go too;
+/// the records are as the last transaction left them.
+package final class GroupHome {
+    let items: ItemStore
+    package let ledger: SyncLedger
+    let keys: MemberKeys
+    private(set) var record: GroupRecord
+    private(set) var keeper: RosterKeeper
+    /// All that are kept, by their hashes: entries of earlier ones are still to be read.
+    private(set) var rosters: [[UInt8]: HeldRoster]
+    /// The own streams are among them.
+    var streams: [StreamID: KnownStream]
+    /// By their numbers.
+    var roads: [Int: RoadRecord]
+
+    var vault: Vault { items.vault }
+    package var group: SyncGroupID { record.group }
+    /// The stream that this device writes.
+    package var stream: StreamID { record.stream }
+    package var roster: Roster { keeper.current }
+
+    init(
+        _ items: ItemStore, _ record: GroupRecord, keys: consuming MemberKeys, nameKey: consuming NameKey,
+        keeper: RosterKeeper, rosters: [HeldRoster], streams: [StreamID: KnownStream], roads: [Int: RoadRecord] = [:]
+    ) {
+        self.items = items
+        self.record = record
+        self.keys = keys
+        ledger = SyncLedger(items.vault, nameKey: nameKey)
+        self.keeper = keeper
+        self.rosters = Dictionary(rosters.map { ($0.roster.hash, $0) }) { first, _ in first }
+        (self.streams, self.roads) = (streams, roads)
+    }
+}
+
+/// A roster with its key, as it lies on the road.
+final class HeldRoster: Sendable {
+    let opened: OpenedRoster
+    let bytes: [UInt8]
+
+    init(_ opened: consuming OpenedRoster, bytes: [UInt8]) {
+        self.opened = opened
+        self.bytes = bytes
+    }
+
+    var roster: Roster { opened.roster }
+}
+
+/// A stream as this device knows it.
+struct KnownStream {
+    let member: SyncMemberID
+    var reader: StreamReader
+    /// The number of its last head that an entry of this device has named.
+    var told: UInt64 = 0
+    /// Hashes of entries that the vault has.
+    fileprivate var stored = 0
+
+    init(_ reader: StreamReader, of member: SyncMemberID) {
+        (self.reader, self.member) = (reader, member)
+    }
+
+    /// The number of the last entry that was taken.
+    var reached: UInt64 { reader.head?.number ?? 0 }
+}
+
+// MARK: - Loading
+
+extension GroupHome {
+    /// The group of an unlocked vault; nil where it has none.
+    /// - Throws: `vault` for what reading throws; `format` and `notAuthentic` for records that do not fit each other.
+    package static func load(_ vault: Vault) throws(SyncError) -> GroupHome? {
+        guard let bytes = try vault.syncBytes(GroupRecord.recordName) else { return nil }
+        let record = try format { () throws(FormatError) in try GroupRecord(parsing: bytes) }
+        let keys = try MemberKeys(vault.neededSyncSecret(SyncRecordName.memberKeys))
+        let nameKey = try NameKey(vault.neededSyncSecret(SyncRecordName.nameKey))
+        let kept = try vault.neededSyncBytes(KeeperRecord.recordName)
+        let keeperRecord = try format { () throws(FormatError) in try KeeperRecord(parsing: kept) }
+        var rosters: [HeldRoster] = []
+        // What was before the first one is known by it.
+        var hashes = keeperRecord.rosters + keeperRecord.traces.map(\.hash)
+        var known = Set(hashes)
+        while let hash = hashes.popLast() {
+            guard let bytes = try vault.syncBytes(KeeperRecord.rosterName(hash)) else { continue }
+            let key = try EpochKey(vault.neededSyncSecret(KeeperRecord.keyName(hash)))
+            let opened = try ReceivedRoster(parsing: bytes).reopened(with: key)
+            guard opened.roster.hash == hash else { throw .format(.invalid(field: "kept roster")) }
+            if known.insert(opened.roster.before).inserted { hashes.append(opened.roster.before) }
+            rosters.append(HeldRoster(opened, bytes: bytes))
+        }
+        guard let keeper = keeperRecord.keeper(rosters.map(\.roster)) else {
+            throw .format(.invalid(field: "kept rosters"))
+        }
+        var streams: [StreamID: KnownStream] = [:]
+        for stream in record.streams {
+            streams[stream] = try KnownStream(stream, in: vault)
+        }
+        return GroupHome(
+            ItemStore(vault), record, keys: keys, nameKey: nameKey, keeper: keeper, rosters: rosters,
+            streams: streams, roads: try loadRoads(vault))
+    }
+}
+
+extension KnownStream {
+    fileprivate init?(_ stream: StreamID, in vault: Vault) throws(SyncError) {
+        // One that is known and of which nothing was ever taken has no record.
+        guard let bytes = try vault.syncBytes(StreamRecord.recordName(stream)) else { return nil }
+        let record = try format { () throws(FormatError) in try StreamRecord(parsing: bytes) }
+        var marks: [UInt64] = []
+        for chunk in StreamRecord.chunks(after: 0, record.marks) {
+            let bytes = try vault.neededSyncBytes(StreamRecord.marksName(stream, chunk))
+            marks += try format { () throws(FormatError) in
+                try unsafe StreamRecord.marks(parsing: bytes.span.bytes, chunk: chunk, of: record.marks)
+            }
+        }
+        guard record.stream == stream, let reader = record.reader(marks: marks) else {
+            throw .format(.invalid(field: "kept stream"))
+        }
+        (member, self.reader, told) = (record.member, reader, record.told)
+        stored = record.marks
+    }
+}
+
+// MARK: - Storing
+
+extension GroupHome {
+    /// Stores what was taken of streams since they were loaded or stored, as part of a transaction.
+    func store(_ ids: some Sequence<StreamID>, in session: inout WriteSession) throws(VaultError) {
+        for id in ids {
+            guard let known = streams[id] else { continue }
+            let marks = known.reader.marks
+            for chunk in StreamRecord.chunks(after: known.stored, marks.count) {
+                try session.put(
+                    syncBytes: StreamRecord.bytes(of: chunk, marks), for: StreamRecord.marksName(id, chunk))
+            }
+            let kept = StreamRecord(known.reader, member: known.member, told: known.told)
+            try session.put(syncBytes: kept.encoded, for: StreamRecord.recordName(id))
+            streams[id]?.stored = marks.count
+        }
+        if Set(record.streams) != Set(streams.keys) {
+            record = try changed(streams: streams.keys.sorted())
+            try session.put(syncBytes: record.encoded, for: GroupRecord.recordName)
+        }
+    }
+
+    /// Stores everything that a device needs that has just come into a group.
+    func storeFirst(_ nameKey: borrowing SecretBytes, in session: inout WriteSession) throws(VaultError) {
+        let scalars = try syncCall { () throws(SyncError) in try keys.bytes() }
+        try scalars.withBytes { bytes throws(VaultError) in
+            try session.put(sync: bytes, for: SyncRecordName.memberKeys)
+        }
+        try nameKey.withBytes { bytes throws(VaultError) in try session.put(sync: bytes, for: SyncRecordName.nameKey) }
+        for held in rosters.values { try store(held, in: &session) }
+        try session.put(syncBytes: KeeperRecord(keeper).encoded, for: KeeperRecord.recordName)
+        try session.put(syncBytes: record.encoded, for: GroupRecord.recordName)
+        try store(streams.keys.sorted(), in: &session)
+    }
+
+    private func store(_ held: HeldRoster, in session: inout WriteSession) throws(VaultError) {
+        let hash = held.roster.hash
+        try held.opened.key.withBytes { key throws(VaultError) in
+            try session.put(sync: key, for: KeeperRecord.keyName(hash))
+        }
+        try session.put(syncBytes: held.bytes, for: KeeperRecord.rosterName(hash))
+    }
+
+    /// Takes rosters that came, as part of a transaction.
+    /// - Parameter next: The keeper that applied them.
+    func take(_ new: [HeldRoster], _ next: RosterKeeper, in session: inout WriteSession) throws(VaultError) {
+        for held in new where rosters[held.roster.hash] == nil {
+            rosters[held.roster.hash] = held
+            try store(held, in: &session)
+        }
+        keeper = next
+        try session.put(syncBytes: KeeperRecord(keeper).encoded, for: KeeperRecord.recordName)
+        record = try changed(roster: keeper.current.hash)
+        try session.put(syncBytes: record.encoded, for: GroupRecord.recordName)
+    }
+
+    /// Begins a new stream of this device's, as part of a transaction.
+    func begin(_ stream: StreamID, in session: inout WriteSession) throws(VaultError) {
+        let old = record.oldStreams + [record.stream]
+        let all = (record.streams + [stream]).sorted()
+        record = try changed(stream: stream, streams: all, oldStreams: old.sorted())
+        streams[stream] = KnownStream(StreamReader(stream), of: keys.id)
+        try session.put(syncBytes: record.encoded, for: GroupRecord.recordName)
+        try store([stream], in: &session)
+    }
+}
+
+extension GroupHome {
+    /// The record with something else in it.
+    private func changed(
+        stream: StreamID? = nil, roster: [UInt8]? = nil, streams: [StreamID]? = nil, oldStreams: [StreamID]? = nil
+    ) throws(VaultError) -> GroupRecord {
+        let old = self.record
+        return try syncCall { () throws(SyncError) in
+            try format { () throws(FormatError) in
+                try GroupRecord(
+                    group: old.group, stream: stream ?? old.stream, name: old.name, roster: roster ?? old.roster,
+                    streams: streams ?? old.streams, oldStreams: oldStreams ?? old.oldStreams)
+            }
+        }
+    }
+}
+
+/// Names of the group's records that have no layout of their own.
+enum SyncRecordName {
+    static let memberKeys = "keys"
+    static let nameKey = "names"
+}
+
+extension Vault {
+    /// A record of the sync's own; nil where it is not there.
+    func syncSecret(_ name: String) throws(SyncError) -> SecretBytes? {
+        do {
+            return try syncRecord(name).withValue { bytes in try SecretBytes(copying: bytes) }
+        } catch {
+            let error = VaultError(any: error)
+            if error.code == .recordNotFound { return nil }
+            throw .vault(error)
+        }
+    }
+
+    fileprivate func neededSyncSecret(_ name: String) throws(SyncError) -> SecretBytes {
+        guard let secret = try syncSecret(name) else { throw .vault(.damaged("a record of the sync is missing")) }
+        return secret
+    }
+
+    /// As ``syncSecret(_:)``, for what travels in the clear or is sealed.
+    func syncBytes(_ name: String) throws(SyncError) -> [UInt8]? {
+        guard let secret = try syncSecret(name) else { return nil }
+        return secret.withBytes { $0.copied(0..<$0.byteCount) }
+    }
+
+    fileprivate func neededSyncBytes(_ name: String) throws(SyncError) -> [UInt8] {
+        guard let bytes = try syncBytes(name) else { throw .vault(.damaged("a record of the sync is missing")) }
+        return bytes
+    }
+}
+
+extension WriteSession {
+    mutating func put(syncBytes bytes: [UInt8], for name: String) throws(VaultError) {
+        try unsafe put(sync: bytes.span.bytes, for: name)
+    }
+}
