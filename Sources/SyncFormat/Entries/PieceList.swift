@@ -38,6 +38,9 @@ package struct PieceList: Sendable, Hashable {
     /// Bytes of the list.
     package var size: Int { PieceList.frontSize + PieceList.idSize * count }
 
+    /// Bytes of the list of a content that is not empty.
+    package static func size(length: Int) -> Int { frontSize + idSize * ((length - 1) / pieceSize + 1) }
+
     /// The place of a piece's id in the list.
     package func idRange(_ index: Int) -> Range<Int> {
         precondition((0..<count).contains(index), "no such piece")

@@ -5,6 +5,8 @@ package struct GroupRecord: Sendable, Hashable {
     package static let recordName = "group"
     private static let version: UInt8 = 1
 
+    /// How often a transaction of the sync was committed: whoever loaded the group earlier must load it again.
+    package let turn: UInt64
     package let group: SyncGroupID
     /// The own stream that is written.
     package let stream: StreamID
@@ -19,9 +21,10 @@ package struct GroupRecord: Sendable, Hashable {
 
     /// - Throws: ``FormatError/invalid(field:)``.
     package init(
-        group: SyncGroupID, stream: StreamID, name: String, roster: [UInt8], streams: [StreamID],
+        turn: UInt64, group: SyncGroupID, stream: StreamID, name: String, roster: [UInt8], streams: [StreamID],
         oldStreams: [StreamID]
     ) throws(FormatError) {
+        self.turn = turn
         (self.group, self.stream, self.name, self.roster) = (group, stream, name, roster)
         (self.streams, self.oldStreams) = (streams, oldStreams)
         try check()
@@ -31,6 +34,7 @@ package struct GroupRecord: Sendable, Hashable {
     package init(parsing bytes: [UInt8]) throws(FormatError) {
         var reader = ByteReader(bytes)
         try reader.version(Self.version, "group version")
+        turn = try reader.integer(UInt64.self)
         group = try reader.id()
         stream = try reader.id()
         name = try reader.text(atMost: SyncLimits.name, "group name")
@@ -44,6 +48,7 @@ package struct GroupRecord: Sendable, Hashable {
     package var encoded: [UInt8] {
         var writer = ByteWriter()
         writer.integer(Self.version)
+        writer.integer(turn)
         writer.append(group.bytes)
         writer.append(stream.bytes)
         writer.counted(Array(name.utf8))

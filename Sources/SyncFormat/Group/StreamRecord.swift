@@ -13,7 +13,8 @@ package struct StreamRecord: Sendable, Hashable {
         static let head = Flags(rawValue: 1)
         static let last = Flags(rawValue: 2)
         static let named = Flags(rawValue: 4)
-        static let all: Flags = [.head, .last, .named]
+        static let adopting = Flags(rawValue: 8)
+        static let all: Flags = [.head, .last, .named, .adopting]
     }
 
     package let stream: StreamID
@@ -21,6 +22,8 @@ package struct StreamRecord: Sendable, Hashable {
     package let member: SyncMemberID
     /// The number of the last entry of this stream that an own entry has named as a head; 0 for none.
     package let told: UInt64
+    /// Whether what was taken of it behind its end is still to be written as this device's own.
+    package let isAdopting: Bool
     /// As in ``StreamReader``.
     package let head: StreamHead?
     package let last: UInt64?
@@ -28,7 +31,8 @@ package struct StreamRecord: Sendable, Hashable {
 
     /// - Parameter told: Not behind the reader's head: what was not taken cannot have been named, and none that is
     ///   higher is kept.
-    package init(_ reader: StreamReader, member: SyncMemberID, told: UInt64) {
+    package init(_ reader: StreamReader, member: SyncMemberID, told: UInt64, isAdopting: Bool = false) {
+        self.isAdopting = isAdopting
         (stream, self.member, self.told) = (reader.stream, member, min(told, reader.head?.number ?? 0))
         (head, last, named) = (reader.head, reader.last, reader.named)
     }
@@ -39,6 +43,7 @@ package struct StreamRecord: Sendable, Hashable {
         try reader.version(Self.version, "stream version")
         let flags = Flags(rawValue: try reader.integer(UInt8.self))
         guard flags.isSubset(of: .all) else { throw .invalid(field: "stream flags") }
+        isAdopting = flags.contains(.adopting)
         stream = try reader.id()
         member = try reader.id()
         told = try reader.integer(UInt64.self)
@@ -46,6 +51,7 @@ package struct StreamRecord: Sendable, Hashable {
         last = flags.contains(.last) ? try reader.integer(UInt64.self) : nil
         named = flags.contains(.named) ? try reader.head(of: stream, "stream named") : nil
         try reader.expectEnd()
+        guard !isAdopting || last != nil else { throw .invalid(field: "stream flags") }
         guard told <= head?.number ?? 0 else { throw .invalid(field: "stream told") }
         if let named, named.number < last ?? 0 { throw .invalid(field: "stream named") }
     }
@@ -55,6 +61,7 @@ package struct StreamRecord: Sendable, Hashable {
         if head != nil { flags.insert(.head) }
         if last != nil { flags.insert(.last) }
         if named != nil { flags.insert(.named) }
+        if isAdopting { flags.insert(.adopting) }
         var writer = ByteWriter()
         writer.integer(Self.version)
         writer.integer(flags.rawValue)

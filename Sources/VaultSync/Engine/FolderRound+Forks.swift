@@ -9,66 +9,94 @@ extension FolderRound {
     /// A member wrote two entries with one number. Nothing of its stream is taken from there on, and what was taken is
     /// written as this device's own.
     func fork(_ stream: StreamID, at number: UInt64, _ evidence: SignedEntry) throws(SyncError) {
-        guard var known = home.streams[stream] else { return }
+        guard let reader = known(stream)?.reader else { return }
         // Where the entry before it is another one, too, the fork is earlier, and the files that show it are to come.
         let before = evidence.front.number - 1
-        if before >= 1, before <= known.reached,
-            EntryMark.mark(evidence.front.before) != known.reader.marks[Int(before - 1)]
+        if before >= 1, before <= UInt64(reader.marks.count),
+            EntryMark.mark(evidence.front.before) != reader.marks[Int(before - 1)]
         {
             return stop(stream, .missing(stream, from: before))
         }
         stop(stream, .fork(stream, at: number))
-        try commit()
-        known = home.streams[stream] ?? known
-        known.reader.freeze(before: number)
-        home.streams[stream] = known
-        try adopt([stream])
+        try freeze(stream, before: number)
     }
 
     /// A member wrote what no writer writes.
-    func refuse(_ stream: StreamID, at number: UInt64, _ reason: SyncError) throws(SyncError) {
+    func refuse(_ stream: StreamID, at number: UInt64, _ member: SyncMemberID, _ reason: SyncError) throws(SyncError) {
         stop(stream, .refused(stream, at: number, reason))
-        try commit()
-        guard var known = home.streams[stream] else { return }
-        known.reader.freeze(before: number)
-        home.streams[stream] = known
-        try adopt([stream])
+        if known(stream) == nil { intake.streams[stream] = KnownStream(StreamReader(stream), of: member) }
+        try freeze(stream, before: number)
     }
 
-    /// Writes what was taken of refused entries as entries of this device, and then stores that the streams have ended.
-    /// Killed before that, it is done again, and finds nothing that was adopted already.
-    func adopt(_ streams: [StreamID]) throws(SyncError) {
-        var last: [StreamID: UInt64] = [:]
-        for stream in streams {
-            guard let reader = home.streams[stream]?.reader, reader.refused != nil else { continue }
-            last[stream] = reader.last
+    private func freeze(_ stream: StreamID, before number: UInt64) throws(SyncError) {
+        try commit()
+        guard var reader = home.streams[stream]?.reader else { return }
+        reader.freeze(before: number)
+        try end([stream: reader])
+        try finishAdopting()
+    }
+
+    /// Ends the streams of those who were removed, as the current roster has it.
+    func endRemoved() throws(SyncError) {
+        var ended: [StreamID: StreamReader] = [:]
+        for (stream, known) in home.streams where known.member != home.keys.id {
+            var reader = known.reader
+            home.end(&reader, of: known.member)
+            if reader != known.reader { ended[stream] = reader }
         }
-        if !last.isEmpty {
-            try inVault { () throws(VaultError) in
-                let writers = Set(home.streams.keys)
-                let ids = try home.ledger.itemsToAdopt(after: last, saying: writers)
-                try sayAll(ids) { ids, stamp, session throws(VaultError) in
-                    try home.ledger.adopt(ids, after: last, saying: writers, at: stamp, in: &session)
+        try end(ended)
+    }
+
+    /// Stores that streams have ended, and that what was taken behind is to be adopted: killed after that, the next
+    /// round does it.
+    func end(_ readers: [StreamID: StreamReader]) throws(SyncError) {
+        guard !readers.isEmpty else { return }
+        try inVault { () throws(VaultError) in
+            try home.write { session throws(VaultError) in
+                for (stream, reader) in readers {
+                    home.streams[stream]?.reader = reader
+                    home.streams[stream]?.isAdopting = reader.refused != nil
                 }
+                try home.store(readers.keys.sorted(), in: &session)
             }
         }
+    }
+
+    /// Writes what was taken of refused entries as entries of this device. What was adopted already is not found again.
+    func finishAdopting() throws(SyncError) {
+        let streams = home.streams.filter(\.value.isAdopting).keys.sorted()
+        guard !streams.isEmpty else { return }
+        let last = home.ended
+        let writers = Set(home.streams.keys)
         try inVault { () throws(VaultError) in
-            try home.items.write { session throws(VaultError) in try home.store(streams, in: &session) }
+            let ids = try home.ledger.itemsToAdopt(after: last, saying: writers)
+            try sayAll(ids) { id, stamp, session throws(VaultError) in
+                try home.ledger.adopt(CollectionOfOne(id), after: last, saying: writers, at: stamp, in: &session)
+            }
+            try home.write { session throws(VaultError) in
+                for stream in streams { home.streams[stream]?.isAdopting = false }
+                try home.store(streams, in: &session)
+            }
         }
         try stamp()
     }
 
-    /// Says items again, as many as an entry has at a time.
+    /// Says items again, in as many entries and transactions as they need.
     func sayAll(
         _ ids: [SyncItemID],
-        _ write: (ArraySlice<SyncItemID>, Stamp, inout WriteSession) throws(VaultError) -> [SyncState]
+        _ write: (SyncItemID, Stamp, inout WriteSession) throws(VaultError) -> [SyncState]
     ) throws(VaultError) {
         var rest = ids[...]
         while !rest.isEmpty {
-            let some = rest.prefix(EntryFill.most)
-            rest = rest.dropFirst(some.count)
-            try home.items.write { session throws(VaultError) in
-                let states = try write(some, try home.stampInRoom(), &session)
+            try home.write { session throws(VaultError) in
+                let stamp = try home.stampInRoom()
+                var (states, fill): ([SyncState], EntryFill) = ([], EntryFill())
+                while !fill.isFull, let id = rest.popFirst() {
+                    for state in try write(id, stamp, &session) {
+                        states.append(state)
+                        fill.add(state)
+                    }
+                }
                 if !states.isEmpty { try home.seal(states, in: &session) }
             }
         }

@@ -7,9 +7,7 @@ internal import VaultStorage
 /// What the road has of this device that this device did not write: its home was put back to an earlier state, by a
 /// snapshot of the machine or a copy, and its other life wrote on.
 extension FolderRound {
-    /// - Returns: False where the road has too little of the other life to tell what both agree on: nothing is read or
-    ///   written then.
-    func checkOwnStreams() throws(SyncError) -> Bool {
+    func checkOwnStreams() throws(SyncError) {
         for stream in home.ownStreams {
             if stream != home.stream { try finishRebase(of: stream) }
             guard let reader = home.streams[stream]?.reader, reader.last == nil else { continue }
@@ -19,25 +17,22 @@ extension FolderRound {
             // What the other life wrote behind all that this one has is read as another's.
             if stream != home.stream, number > reached { continue }
             report.hitches.insert(.wasPutBack)
-            let agreed = number - 1
-            guard agreed <= reached,
-                agreed == 0 || EntryMark.mark(foreign.front.before) == reader.marks[Int(agreed - 1)]
-            else {
-                report.hitches.insert(.missing(stream, from: min(agreed, reached + 1)))
-                return false
-            }
-            let isOnRoad = (memory.entries[stream] ?? []).from(number).contains {
-                $0.number == number && number <= reached && $0.mark == reader.marks[Int(number - 1)]
-            }
-            if isOnRoad {
-                // Both lives published it: others may have taken either.
+            let isChained =
+                number == 1 || number > reached + 1
+                || EntryMark.mark(foreign.front.before) == reader.marks[Int(number - 2)]
+            let agreed = isChained ? min(number - 1, reached) : lastOnRoad(stream, reader, before: number)
+            if !isChained || lastOnRoad(stream, reader, before: .max) > agreed {
+                // Both lives published: others may have taken either.
                 try beginAnew(after: stream, reader)
-                home.streams[stream]?.reader.freeze(before: number)
-                try adopt([stream])
+                var frozen = reader
+                frozen.freeze(before: agreed + 1)
+                try end([stream: frozen])
             } else {
                 let head =
                     agreed == 0
-                    ? nil : StreamHead(stream: stream, number: agreed, hash: foreign.front.before)
+                    ? nil
+                    : agreed == reached
+                        ? reader.head : StreamHead(stream: stream, number: agreed, hash: foreign.front.before)
                 let marks = Array(reader.marks.prefix(Int(agreed)))
                 guard let shorter = StreamReader(stream, head: head, marks: marks, last: nil) else {
                     throw .format(.invalid(field: "kept stream"))
@@ -46,7 +41,15 @@ extension FolderRound {
                 try finishRebase(of: stream)
             }
         }
-        return true
+    }
+
+    /// The last entry below a number that this life wrote and the road has; 0 for none.
+    private func lastOnRoad(_ stream: StreamID, _ reader: StreamReader, before number: UInt64) -> UInt64 {
+        let own = (memory.entries[stream] ?? []).last { name in
+            name.number < number && name.number <= UInt64(reader.marks.count)
+                && name.mark == reader.marks[Int(name.number - 1)]
+        }
+        return own?.number ?? 0
     }
 
     /// The first entry that this device signed and does not know.
@@ -64,7 +67,7 @@ extension FolderRound {
         home.streams[stream] = KnownStream(reader, of: home.keys.id)
         let new: StreamID? = stream == home.stream ? try GroupHome.randomID() : nil
         try inVault { () throws(VaultError) in
-            try home.items.write { session throws(VaultError) in
+            try home.write { session throws(VaultError) in
                 try home.store([stream], in: &session)
                 if let new { try home.begin(new, in: &session) }
             }
@@ -82,10 +85,10 @@ extension FolderRound {
         let unheard = try home.outboxItems(of: stream, after: agreed, upTo: reached)
         try inVault { () throws(VaultError) in
             let ids = Set(try home.ledger.itemsToRebase(of: stream, after: agreed)).union(unheard).sorted()
-            try sayAll(ids) { ids, stamp, session throws(VaultError) in
-                try home.ledger.rebase(ids, of: stream, after: agreed, at: stamp, in: &session)
+            try sayAll(ids) { id, stamp, session throws(VaultError) in
+                try home.ledger.rebase(CollectionOfOne(id), of: stream, after: agreed, at: stamp, in: &session)
             }
-            try home.items.write { session throws(VaultError) in
+            try home.write { session throws(VaultError) in
                 try home.dropOutbox(of: stream, after: agreed, upTo: reached, in: &session)
             }
         }

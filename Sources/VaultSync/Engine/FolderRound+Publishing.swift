@@ -9,13 +9,20 @@ internal import VaultStorage
 extension FolderRound {
     /// Puts the roster and all entries onto the road that it does not have, those too that somebody lost; pieces first.
     func publish() throws(SyncError) {
-        try publishRoster()
+        try publishRosters()
         for stream in home.ownStreams.reversed() {
             guard let reader = home.streams[stream]?.reader else { continue }
-            let there = Set((memory.entries[stream] ?? []).map(\.number))
+            let own = (memory.entries[stream] ?? []).filter { name in
+                name.number <= UInt64(reader.marks.count) && name.mark == reader.marks[Int(name.number - 1)]
+            }
+            let there = Set(own.map(\.number))
             for number in stride(from: 1, through: UInt64(reader.marks.count), by: 1) {
                 if there.contains(number) {
-                    guard isFirst, try !isWhole(stream, number) else { continue }
+                    guard isFirst else { continue }
+                    if try isWhole(stream, number) {
+                        try putPieces(stream, number)
+                        continue
+                    }
                 }
                 try put(stream, number)
             }
@@ -31,29 +38,39 @@ extension FolderRound {
         return false
     }
 
-    private func publishRoster() throws(SyncError) {
-        guard let held = home.rosters[home.roster.hash],
-            let name = RosterFileName(number: held.roster.number, hash: held.roster.hash),
-            held.roster.author == home.keys.id, !memory.rosters.contains(name)
-        else { return }
-        _ = try onFolder { () throws(RoadError) in
-            try RoadWriter(road, of: home.stream).write(.roster(name), held.bytes)
+    /// Puts all rosters onto the road that it does not have, whoever wrote them: each is named by its hash.
+    private func publishRosters() throws(SyncError) {
+        for held in home.rosters.values.sorted(by: { $0.roster.number < $1.roster.number }) {
+            guard let name = RosterFileName(number: held.roster.number, hash: held.roster.hash) else { continue }
+            if memory.rosters.contains(name) {
+                guard isFirst else { continue }
+                let file = RoadFile.roster(name)
+                if case .bytes = try onFolder({ () throws(RoadError) in try road.read(file, &memory) }) { continue }
+            }
+            try write([(.roster(name), held.bytes)], of: home.stream)
         }
     }
 
     /// Puts an entry and its pieces onto the road.
     private func put(_ stream: StreamID, _ number: UInt64) throws(SyncError) {
-        guard let kept = try home.outbox(stream, number) else { return }
-        var pieces: [(file: OwnFile, bytes: [UInt8])] = []
-        for id in kept.pieces {
-            guard let name = PieceFileName(id: id), let bytes = try home.outboxPiece(id) else { continue }
-            pieces.append((.piece(name), bytes))
-        }
-        try write(pieces, of: stream)
-        let hash = kept.entry.lend { BLAKE3.hash($0).bytes }
+        guard let entry = try putPieces(stream, number) else { return }
+        let hash = entry.lend { BLAKE3.hash($0).bytes }
         guard let name = EntryFileName(number: number, hash: hash) else { return }
-        try write([(.entry(name), kept.entry)], of: stream)
+        try write([(.entry(name), entry)], of: stream)
         report.published += 1
+    }
+
+    /// Puts the pieces of an entry onto the road that it does not have as they are.
+    /// - Returns: The entry; nil where it is not kept.
+    @discardableResult
+    private func putPieces(_ stream: StreamID, _ number: UInt64) throws(SyncError) -> [UInt8]? {
+        guard let kept = try home.outbox(stream, number) else { return nil }
+        // One at a time: an entry may need many.
+        for id in kept.pieces {
+            guard let name = PieceFileName(id: id) else { continue }
+            try write([(.piece(name), home.outboxPiece(id))], of: stream)
+        }
+        return kept.entry
     }
 
     /// Writes files, in place of what somebody made of them.

@@ -23,7 +23,7 @@ extension FolderRound {
         try lookForForks(stream, names)
         var isFurther = false
         while !stopped.contains(stream) {
-            let next = (home.streams[stream]?.reached ?? 0) + 1
+            let next = (known(stream)?.reached ?? 0) + 1
             let candidates = names.from(next).prefix { $0.number == next }
             if candidates.isEmpty {
                 if let last = names.last, last.number > next, !isEnded(stream, at: next) {
@@ -41,13 +41,13 @@ extension FolderRound {
     }
 
     private func isEnded(_ stream: StreamID, at number: UInt64) -> Bool {
-        guard let last = home.streams[stream]?.reader.last else { return false }
+        guard let last = known(stream)?.reader.last else { return false }
         return number > last
     }
 
     /// Entries with numbers that were taken, and other hashes.
     private func lookForForks(_ stream: StreamID, _ names: [EntryFileName]) throws(SyncError) {
-        guard let reader = home.streams[stream]?.reader else { return }
+        guard let reader = known(stream)?.reader else { return }
         for name in names.prefix(while: { $0.number <= UInt64(reader.marks.count) })
         where name.mark != reader.marks[Int(name.number - 1)] && !isEnded(stream, at: name.number) {
             _ = try take(name, of: stream)
@@ -58,9 +58,13 @@ extension FolderRound {
     /// Takes an entry, if it is the next one and all is there that it needs.
     private func take(_ name: EntryFileName, of stream: StreamID) throws(SyncError) -> Bool {
         guard let signed = try signed(name, of: stream) else { return false }
-        let reader = home.streams[stream]?.reader ?? home.newReader(of: stream, by: signed.member)
+        let reader = known(stream)?.reader ?? home.newReader(of: stream, by: signed.member)
         switch signed.judged(by: reader) {
-        case .known, .gap, .behind: return false
+        case .known, .gap: return false
+        case .behind:
+            // Of a removed member, and met for the first time: what others have seen of it is not waited for.
+            if known(stream) == nil { intake.streams[stream] = KnownStream(reader, of: signed.member) }
+            return false
         case .fork(let number, let evidence):
             try fork(stream, at: number, evidence)
             return false
@@ -73,7 +77,9 @@ extension FolderRound {
                 switch error {
                 case .format(.newerVersion(let version)):
                     stop(stream, .newerVersion(stream, .newerVersion(version)))
-                case .format, .notAuthentic: try refuse(stream, at: verified.front.number, error)
+                case .format: try refuse(stream, at: verified.front.number, verified.member, error)
+                // Of another roster with the same mark, perhaps: what cannot be opened waits.
+                case .notAuthentic: report.hitches.insert(.missingRoster(stream, epoch: verified.front.epoch))
                 default: throw error
                 }
                 return false
@@ -94,11 +100,11 @@ extension FolderRound {
             guard front.group == home.group, front.stream == stream, front.number == name.number else {
                 throw .notAuthentic("entry place")
             }
-            if home.streams[stream] == nil, home.streams.count >= SyncLimits.streams {
+            if known(stream) == nil, knownStreams.count >= SyncLimits.streams {
                 report.hitches.insert(.tooManyStreams)
                 return nil
             }
-            return try received.signed(by: home.signers(of: stream), home.streams[stream]?.member)
+            return try received.signed(by: home.signers(known(stream)?.member), known(stream)?.member)
         } catch {
             switch error {
             case .format(.newerVersion(let version)):
@@ -116,7 +122,7 @@ extension FolderRound {
     ) throws(SyncError) -> Bool {
         let (stream, front) = (verified.front.stream, verified.front)
         let opened = try verified.open(with: held.opened.key)
-        switch Delivery(opened.contents.heads, home.streams.mapValues(\.reader)) {
+        switch Delivery(opened.contents.heads, knownStreams.mapValues(\.reader)) {
         case .ready: break
         case .waits(let missing):
             for (head, number) in missing { report.hitches.insert(.missing(head.stream, from: number)) }
@@ -125,12 +131,13 @@ extension FolderRound {
             for head in heads { report.hitches.insert(.fork(head.stream, at: head.number)) }
             return false
         }
-        var known = home.streams[stream] ?? KnownStream(reader, of: verified.member)
-        guard known.reader.take(number: front.number, before: front.before, hash: verified.head.hash) else {
+        var next = known(stream) ?? KnownStream(reader, of: verified.member)
+        guard next.reader.take(number: front.number, before: front.before, hash: verified.head.hash) else {
             throw .format(.invalid(field: "entry number"))
         }
-        var heads = home.heads
-        heads[stream] = front.number
+        var streams = knownStreams
+        streams[stream] = next
+        let heads = home.heads(streams)
         var states: [SyncState] = []
         var ids: Set<SyncItemID> = []
         for index in 0..<opened.count {
@@ -138,17 +145,19 @@ extension FolderRound {
                 try self.state(of: change, stream, front.number)
             }
             guard let state else { return false }
-            let id = try state.bytes.withBytes { bytes throws(SyncError) in
-                try StateJoin.id(of: bytes, within: heads)
+            let id = try state.bytes.withBytes { bytes throws(SyncError) in try StateJoin.id(of: bytes) }
+            guard try state.bytes.withBytes({ bytes throws(SyncError) in try StateJoin.isWithin(heads, bytes) }) else {
+                // It builds on what its writer's earlier streams had seen.
+                report.hitches.insert(.waits(stream, of: front.number))
+                return false
             }
             guard ids.insert(id).inserted else { throw .format(.invalid(field: "entry changes")) }
             states.append(state)
         }
         // In one transaction this device can say an item again only once.
         if !intake.items.isDisjoint(with: ids) || intake.states.count + states.count > EntryFill.most { try commit() }
-        home.streams[stream] = known
         intake.items.formUnion(ids)
-        intake.streams.insert(stream)
+        intake.streams[stream] = next
         intake.states += states
         intake.bytes += states.reduce(0) { $0 + $1.bytes.count }
         if intake.states.count >= EntryFill.most || intake.bytes >= GroupHome.Batch.bytes
@@ -168,13 +177,10 @@ extension FolderRound {
         }
         var assembly = try PieceAssembly(bytes, limit: UInt64(StateLimits.size))
         while let id = assembly.next {
-            guard let name = PieceFileName(id: id), let piece = try piece(name, of: stream) else {
-                report.hitches.insert(.missingPiece(stream, of: number))
-                return nil
-            }
-            do throws(SyncError) { try assembly.add(piece) } catch {
-                // Torn or exchanged on the road: its writer puts it back.
-                guard case .notAuthentic = error else { throw error }
+            guard let name = PieceFileName(id: id) else { throw .format(.invalid(field: "piece list")) }
+            if try add(name, in: [stream], to: &assembly) { continue }
+            let others = try onFolder { () throws(RoadError) in try road.streamsWithPieces() }
+            guard try add(name, in: others.filter { $0 != stream }, to: &assembly) else {
                 report.hitches.insert(.missingPiece(stream, of: number))
                 return nil
             }
@@ -182,11 +188,23 @@ extension FolderRound {
         return SyncState(try assembly.finish())
     }
 
-    private func piece(_ name: PieceFileName, of stream: StreamID) throws(SyncError) -> [UInt8]? {
-        try onFolder { () throws(RoadError) in
-            if let bytes = try road.piece(name, in: [stream]) { return bytes }
-            return try road.piece(name, in: road.streamsWithPieces().filter { $0 != stream })
+    /// Adds a piece from the first of some streams that has it as it was sealed. One that is torn or was exchanged is
+    /// passed over: its writer puts it back.
+    private func add(
+        _ name: PieceFileName, in streams: [StreamID], to assembly: inout PieceAssembly
+    ) throws(SyncError) -> Bool {
+        for stream in streams {
+            guard let piece = try onFolder({ () throws(RoadError) in try road.piece(name, in: [stream]) }) else {
+                continue
+            }
+            do throws(SyncError) {
+                try assembly.add(piece)
+                return true
+            } catch {
+                guard case .notAuthentic = error else { throw error }
+            }
         }
+        return false
     }
 
     func stop(_ stream: StreamID, _ hitch: RoundHitch) {

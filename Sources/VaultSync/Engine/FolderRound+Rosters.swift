@@ -9,61 +9,70 @@ extension FolderRound {
     private struct Candidate {
         let received: ReceivedRoster
         let bytes: [UInt8]
+        let file: RoadFile
+        let mark: FileMark
     }
+
+    /// Rosters of one number that are read: more are of somebody who floods the road.
+    private static let most = 64
 
     /// - Returns: False where this device was removed, or the user has to decide: nothing is read or written then.
     func readRosters() throws(SyncError) -> Bool {
-        var candidates: [UInt32: [Candidate]] = [:]
-        for name in memory.rosters where name.number >= home.roster.number {
-            guard let candidate = try candidate(name) else { continue }
-            candidates[name.number, default: []].append(candidate)
-        }
-        var isSame = true
-        for number in candidates.keys.sorted() {
-            var opened: [HeldRoster] = []
-            for candidate in candidates[number] ?? [] {
-                guard let parent = home.rosters[candidate.received.front.before] else {
-                    report.hitches.insert(.missingRoster(.none, epoch: number))
-                    continue
-                }
-                do throws(SyncError) {
-                    let signed = try candidate.received.signed(by: parent.opened.signers)
-                    opened.append(HeldRoster(try signed.open(with: home.keys), bytes: candidate.bytes))
-                } catch {
-                    switch error {
-                    case .notForThisMember:
-                        // A member signed it, and there is no key for this device.
-                        guard parent.roster == home.roster else { continue }
-                        report.hitches.insert(.removed)
-                        return false
-                    case .format, .notAuthentic: report.hitches.insert(.strangeRoster(number))
-                    default: throw error
-                    }
-                }
-            }
-            guard !opened.isEmpty else { continue }
-            var keeper = home.keeper
-            let verdict = keeper.apply(opened.map(\.roster))
-            switch verdict {
-            case .known: continue
-            case .ask:
-                report.hitches.insert(.roster(number, verdict))
-                return false
-            case .missing, .refused: report.hitches.insert(.roster(number, verdict))
-            case .replace, .void:
-                report.hitches.insert(.roster(number, verdict))
-                try take(opened, keeper)
-                isSame = false
-            case .take:
-                try take(opened, keeper)
-                isSame = false
-            }
-        }
-        if !isSame {
-            memory.lookAgain()
-            try endStreams()
+        // Those beside the current one, and then those after it, one number at a time.
+        var number = home.roster.number
+        while home.roster.number + 1 >= number, number < .max {
+            guard try judge(number) else { return false }
+            number += 1
         }
         try readEarlierRosters()
+        return true
+    }
+
+    private func judge(_ number: UInt32) throws(SyncError) -> Bool {
+        var opened: [HeldRoster] = []
+        var isWithoutUs = false
+        for candidate in try candidates(number) {
+            guard let parent = home.rosters[candidate.received.front.before] else {
+                report.hitches.insert(.missingRoster(.none, epoch: number))
+                continue
+            }
+            do throws(SyncError) {
+                guard parent.roster.number + 1 == number else { throw .notAuthentic("roster number") }
+                let signed = try candidate.received.signed(by: parent.opened.signers)
+                opened.append(HeldRoster(try signed.open(with: home.keys), bytes: candidate.bytes))
+            } catch {
+                switch error {
+                // A member signed it, and there is no key for this device. Others of this number may be for it.
+                case .notForThisMember: if parent.roster == home.roster { isWithoutUs = true }
+                case .format, .notAuthentic:
+                    memory.setAside(candidate.file, candidate.mark)
+                    report.hitches.insert(.strangeRoster(number))
+                default: throw error
+                }
+            }
+        }
+        guard !opened.isEmpty else {
+            if isWithoutUs { report.hitches.insert(.removed) }
+            return !isWithoutUs
+        }
+        var keeper = home.keeper
+        let verdict = keeper.apply(opened.map(\.roster))
+        switch verdict {
+        case .known: break
+        case .ask:
+            report.hitches.insert(.roster(number, verdict))
+            return false
+        case .missing, .refused: report.hitches.insert(.roster(number, verdict))
+        case .take, .replace, .void:
+            guard keeper.current.member(home.keys.id) != nil else {
+                report.hitches.insert(.removed)
+                return false
+            }
+            if verdict != .take { report.hitches.insert(.roster(number, verdict)) }
+            let family = Set(keeper.siblings.map(\.hash))
+            try take(opened.filter { family.contains($0.roster.hash) }, keeper)
+            memory.lookAgain()
+        }
         return true
     }
 
@@ -96,39 +105,31 @@ extension FolderRound {
 
     private func take(_ opened: [HeldRoster], _ keeper: RosterKeeper) throws(SyncError) {
         try inVault { () throws(VaultError) in
-            try home.items.write { session throws(VaultError) in try home.take(opened, keeper, in: &session) }
+            try home.write { session throws(VaultError) in try home.take(opened, keeper, in: &session) }
         }
     }
 
-    /// A roster that is not here, as it lies on the road.
-    private func candidate(_ name: RosterFileName) throws(SyncError) -> Candidate? {
-        let file = RoadFile.roster(name)
-        guard !home.rosters.keys.contains(where: { RoadNumber(hash: $0) == name.hash }), !memory.isSetAside(file),
-            case .bytes(let bytes, let mark) = try onFolder({ () throws(RoadError) in try road.read(file, &memory) })
-        else { return nil }
-        do throws(SyncError) {
-            let received = try ReceivedRoster(parsing: bytes)
-            guard received.front.group == home.group, received.front.epoch == name.number else {
-                throw .notAuthentic("roster place")
+    /// Rosters of a number that are not here, as they lie on the road.
+    private func candidates(_ number: UInt32) throws(SyncError) -> [Candidate] {
+        var found: [Candidate] = []
+        for name in memory.rosters where name.number == number {
+            let file = RoadFile.roster(name)
+            guard found.count < FolderRound.most, !memory.isSetAside(file),
+                !home.rosters.keys.contains(where: { RoadNumber(hash: $0) == name.hash }),
+                case .bytes(let bytes, let mark) = try onFolder({ () throws(RoadError) in try road.read(file, &memory) }
+                )
+            else { continue }
+            do throws(SyncError) {
+                let received = try ReceivedRoster(parsing: bytes)
+                guard received.front.group == home.group, received.front.epoch == name.number else {
+                    throw .notAuthentic("roster place")
+                }
+                found.append(Candidate(received: received, bytes: bytes, file: file, mark: mark))
+            } catch {
+                memory.setAside(file, mark)
+                report.hitches.insert(.strangeRoster(number))
             }
-            return Candidate(received: received, bytes: bytes)
-        } catch {
-            memory.setAside(file, mark)
-            report.hitches.insert(.strangeRoster(name.number))
-            return nil
         }
-    }
-
-    /// Ends the streams of those who were removed.
-    private func endStreams() throws(SyncError) {
-        var refused: [StreamID] = []
-        for (stream, known) in home.streams {
-            var reader = known.reader
-            let isRefused = home.end(&reader, of: known.member)
-            guard reader != known.reader || isRefused else { continue }
-            home.streams[stream]?.reader = reader
-            refused.append(stream)
-        }
-        try adopt(refused)
+        return found
     }
 }

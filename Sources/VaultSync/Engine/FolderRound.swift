@@ -24,9 +24,16 @@ package final class FolderRound {
     struct Intake {
         var states: [SyncState] = []
         var bytes = 0
-        var streams: Set<StreamID> = []
+        /// As they are once it is.
+        var streams: [StreamID: KnownStream] = [:]
         var items: Set<SyncItemID> = []
     }
+
+    /// What is known of a stream, with what was read of it.
+    func known(_ stream: StreamID) -> KnownStream? { intake.streams[stream] ?? home.streams[stream] }
+
+    /// As ``known(_:)``, of all.
+    var knownStreams: [StreamID: KnownStream] { home.streams.merging(intake.streams) { _, read in read } }
 
     /// Whether it is the first one since the unlock: own files are looked into then.
     let isFirst: Bool
@@ -59,7 +66,11 @@ package final class FolderRound {
         let clean = try inVault { () throws(VaultError) in try home.ledger.differences() }
         let round = FolderRound(home, road, seen, clean, isFirst: memory.isEmpty)
         for (stream, error) in news.problems { round.report.hitches.insert(.unlisted(stream, error)) }
-        if try round.readRosters(), try round.checkOwnStreams() {
+        if try round.readRosters() {
+            // Before the first own entry: what others have of this device may be more than it knows.
+            try round.checkOwnStreams()
+            try round.endRemoved()
+            try round.finishAdopting()
             try round.stamp()
             try round.readStreams()
             try round.publish()
@@ -83,13 +94,14 @@ package final class FolderRound {
         for _ in 0..<GroupHome.mostTries {
             do throws(VaultError) {
                 var number: UInt64 = 0
-                try home.items.write { session throws(VaultError) in
+                try home.write { session throws(VaultError) in
                     number = session.number
                     let again = try home.ledger.take(
-                        intake.states, heads: home.heads, after: clean, counting: home.ended, at: home.stampInRoom(),
-                        in: &session)
+                        intake.states, heads: home.heads(knownStreams), after: clean, counting: home.ended,
+                        at: home.stampInRoom(), in: &session)
+                    // Not before: what this device says meanwhile names only what it has.
+                    try home.take(intake.streams, in: &session)
                     if !again.isEmpty { try home.seal(again, in: &session) }
-                    try home.store(intake.streams, in: &session)
                 }
                 clean = clean.following(number)
                 report.taken += intake.states.count
@@ -97,7 +109,7 @@ package final class FolderRound {
                 return
             } catch {
                 // Somebody wrote meanwhile. That comes first.
-                guard error.code == .busy else { throw .vault(error) }
+                guard error.code == .busy, !home.isStale else { throw .vault(error) }
                 try stamp()
             }
         }

@@ -39,7 +39,7 @@ extension GroupHome {
         let roster = first.roster
         let record = try format { () throws(FormatError) in
             try GroupRecord(
-                group: roster.group, stream: stream, name: name, roster: roster.hash, streams: [stream],
+                turn: 0, group: roster.group, stream: stream, name: name, roster: roster.hash, streams: [stream],
                 oldStreams: [])
         }
         let known = [stream: KnownStream(StreamReader(stream), of: keys.id)]

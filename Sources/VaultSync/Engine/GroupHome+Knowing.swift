@@ -3,8 +3,12 @@ internal import VaultFormat
 
 extension GroupHome {
     /// The last entry that may be named of each stream: the last one that was taken, the own ones too. Of a stream that
-    /// has ended others may have taken more.
-    var heads: [StreamID: UInt64] { streams.mapValues { $0.reader.last == nil ? $0.reached : SyncLimits.entries } }
+    /// has ended others may have taken more; of the one that this device writes nobody can have.
+    func heads(_ streams: [StreamID: KnownStream]) -> [StreamID: UInt64] {
+        var heads = streams.mapValues { $0.reader.last == nil ? $0.reached : SyncLimits.entries }
+        heads[stream] = streams[stream]?.reached ?? 0
+        return heads
+    }
 
     /// The last entry that counts of each stream that has ended.
     var ended: [StreamID: UInt64] { streams.compactMapValues(\.reader.last) }
@@ -27,14 +31,10 @@ extension GroupHome {
     }
 
     /// Who may have written an entry of a stream: its member, wherever its key is known from; of a stream that was not
-    /// met before the members, and removed ones of which something in it counts.
-    func signers(of stream: StreamID) throws(SyncError) -> SyncSigners {
-        let writers: Set<SyncMemberID>
-        if let member = streams[stream]?.member {
-            writers = [member]
-        } else {
-            writers = roster.ids.union(roster.body.removed.filter { $0.last?.stream == stream }.map(\.member))
-        }
+    /// met before the members, and removed ones, so that it is known whose it is and how far it counts.
+    /// - Parameter member: Whose it is; nil for one that was not met before.
+    func signers(_ member: SyncMemberID?) throws(SyncError) -> SyncSigners {
+        let writers: Set<SyncMemberID> = member.map { [$0] } ?? roster.ids.union(roster.gone)
         var records: [SyncMemberID: MemberRecord] = [:]
         for held in rosters.values {
             for member in held.roster.body.members where writers.contains(member.id) { records[member.id] = member }

@@ -33,7 +33,7 @@ extension GroupHome {
         let opened = OpenedRoster(roster: sealed.roster, signers: try SyncSigners(members), key: key)
         let held = HeldRoster(opened, bytes: sealed.bytes)
         try inVault { () throws(VaultError) in
-            try items.write { session throws(VaultError) in
+            try write { session throws(VaultError) in
                 try take([held], next, in: &session)
                 for (stream, known) in streams {
                     var reader = known.reader

@@ -15,16 +15,19 @@ extension GroupHome {
         guard let place = (0..<SyncLimits.roads).first(where: { roads[$0] == nil }) else {
             throw .format(.invalid(field: "roads"))
         }
-        let record = try format { () throws(FormatError) in try RoadRecord(.folder, path: path) }
         try inVault { () throws(VaultError) in
-            try items.write { session throws(VaultError) in try store(record, at: place, in: &session) }
+            try write { session throws(VaultError) in try setRoad(place, path, in: &session) }
         }
         return place
     }
 
-    private func store(_ road: RoadRecord, at place: Int, in session: inout WriteSession) throws(VaultError) {
-        roads[place] = road
-        try session.put(syncBytes: road.encoded, for: RoadRecord.recordName(place))
+    /// Makes a folder one of the roads, as part of a transaction.
+    func setRoad(_ place: Int, _ path: String, in session: inout WriteSession) throws(VaultError) {
+        let record = try syncCall { () throws(SyncError) in
+            try format { () throws(FormatError) in try RoadRecord(.folder, path: path) }
+        }
+        roads[place] = record
+        try session.put(syncBytes: record.encoded, for: RoadRecord.recordName(place))
     }
 
     static func loadRoads(_ vault: Vault) throws(SyncError) -> [Int: RoadRecord] {
@@ -45,8 +48,11 @@ extension GroupHome {
     }
 
     /// A piece that an entry in the outbox needs.
-    func outboxPiece(_ id: [UInt8]) throws(SyncError) -> [UInt8]? {
-        try vault.syncBytes(OutboxRecord.pieceName(id))
+    func outboxPiece(_ id: [UInt8]) throws(SyncError) -> [UInt8] {
+        guard let piece = try vault.syncBytes(OutboxRecord.pieceName(id)) else {
+            throw .vault(.damaged("a piece of an entry that is to be given is missing"))
+        }
+        return piece
     }
 
     /// The items of entries in the outbox.
@@ -66,8 +72,7 @@ extension GroupHome {
                     guard form == .pieces else { return try StateJoin.id(of: bytes) }
                     var assembly = try PieceAssembly(bytes, limit: UInt64(StateLimits.size))
                     while let id = assembly.next {
-                        guard let piece = try outboxPiece(id) else { throw .format(.invalid(field: "kept piece")) }
-                        try assembly.add(piece)
+                        try assembly.add(outboxPiece(id))
                     }
                     let state = try assembly.finish()
                     return try state.withBytes { state throws(SyncError) in try StateJoin.id(of: state) }
@@ -78,26 +83,13 @@ extension GroupHome {
         return ids
     }
 
-    /// Gives up entries whose numbers are another's by now, and the pieces that no other entry has.
+    /// Gives up entries whose numbers are another's by now. Their pieces stay: the same contents have the same pieces
+    /// in the entries that say them again.
     func dropOutbox(
         of stream: StreamID, after last: UInt64, upTo reached: UInt64, in session: inout WriteSession
     ) throws(VaultError) {
-        var pieces: Set<[UInt8]> = []
-        var kept: Set<[UInt8]> = []
-        for number in stride(from: 1, through: reached, by: 1) {
-            let record = try syncCall { () throws(SyncError) in try outbox(stream, number) }
-            guard let record else { continue }
-            guard number > last else {
-                kept.formUnion(record.pieces)
-                continue
-            }
-            pieces.formUnion(record.pieces)
+        for number in stride(from: last + 1, through: reached, by: 1) {
             try session.delete(sync: OutboxRecord.recordName(stream, number))
-        }
-        for id in pieces.subtracting(kept) {
-            let name = OutboxRecord.pieceName(id)
-            guard try session.withSync(name, { _ throws(VaultError) in true }) == true else { continue }
-            try session.delete(sync: name)
         }
     }
 }

@@ -10,15 +10,22 @@ struct EntryFill {
     static let most = 128
     /// Bytes that may lie in the entry itself before it is closed. What comes last may have 8 KiB.
     static let inline = 20 << 10
+    /// Bytes of the states, which lie in locked memory until the entry is sealed.
+    static let whole = 2 << 20
 
     private(set) var changes = 0
     private(set) var bytes = 0
+    private(set) var stateBytes = 0
 
-    var isFull: Bool { changes >= EntryFill.most || bytes >= EntryFill.inline }
+    var isFull: Bool {
+        changes >= EntryFill.most || bytes >= EntryFill.inline || stateBytes >= EntryFill.whole
+    }
 
     mutating func add(_ state: SyncState) {
         changes += 1
-        bytes += state.bytes.count > PieceList.inlineLimit ? 128 : state.bytes.count
+        stateBytes += state.bytes.count
+        let isPieced = state.bytes.count > PieceList.inlineLimit
+        bytes += isPieced ? PieceList.size(length: state.bytes.count) : state.bytes.count
     }
 }
 

@@ -23,18 +23,18 @@ extension GroupHome {
         var changes = 0
         for _ in 0..<GroupHome.mostTries {
             if now.found.isEmpty { return (now, changes) }
-            changes += try write(now)
+            changes += try seal(now)
             // Somebody else may have written between two transactions.
             now = try ledger.differences()
         }
         throw VaultError(.busy, "the vault is being written to all the time")
     }
 
-    private func write(_ comparison: SyncLedger.Comparison) throws(VaultError) -> Int {
+    private func seal(_ comparison: SyncLedger.Comparison) throws(VaultError) -> Int {
         var rest = comparison.found[...]
         var changes = 0
         while !rest.isEmpty {
-            try items.write { session throws(VaultError) in
+            try write { session throws(VaultError) in
                 var (count, bytes) = (0, 0)
                 while !rest.isEmpty, count < Batch.changes, bytes < Batch.bytes {
                     let stamp = try stampInRoom()

@@ -22,6 +22,8 @@ package final class GroupHome {
     var streams: [StreamID: KnownStream]
     /// By their numbers.
     var roads: [Int: RoadRecord]
+    /// Whether somebody else has written since it was loaded.
+    private(set) var isStale = false
 
     var vault: Vault { items.vault }
     package var group: SyncGroupID { record.group }
@@ -64,6 +66,8 @@ struct KnownStream {
     var told: UInt64 = 0
     /// Hashes of entries that the vault has.
     fileprivate var stored = 0
+    /// Whether what was taken of it behind its end is still to be written as this device's own.
+    var isAdopting = false
 
     init(_ reader: StreamReader, of member: SyncMemberID) {
         (self.reader, self.member) = (reader, member)
@@ -79,6 +83,15 @@ extension GroupHome {
     /// The group of an unlocked vault; nil where it has none.
     /// - Throws: `vault` for what reading throws; `format` and `notAuthentic` for records that do not fit each other.
     package static func load(_ vault: Vault) throws(SyncError) -> GroupHome? {
+        for _ in 0..<mostTries {
+            guard let home = try loadOnce(vault) else { return nil }
+            // Each record is read by itself: somebody may have written between two of them.
+            if try vault.syncBytes(GroupRecord.recordName) == home.record.encoded { return home }
+        }
+        throw .vault(VaultError(.busy, "the group is being written to all the time"))
+    }
+
+    private static func loadOnce(_ vault: Vault) throws(SyncError) -> GroupHome? {
         guard let bytes = try vault.syncBytes(GroupRecord.recordName) else { return nil }
         let record = try format { () throws(FormatError) in try GroupRecord(parsing: bytes) }
         let keys = try MemberKeys(vault.neededSyncSecret(SyncRecordName.memberKeys))
@@ -126,7 +139,7 @@ extension KnownStream {
             throw .format(.invalid(field: "kept stream"))
         }
         (member, self.reader, told) = (record.member, reader, record.told)
-        stored = record.marks
+        (stored, isAdopting) = (record.marks, record.isAdopting)
     }
 }
 
@@ -142,14 +155,18 @@ extension GroupHome {
                 try session.put(
                     syncBytes: StreamRecord.bytes(of: chunk, marks), for: StreamRecord.marksName(id, chunk))
             }
-            let kept = StreamRecord(known.reader, member: known.member, told: known.told)
+            let kept = StreamRecord(
+                known.reader, member: known.member, told: known.told, isAdopting: known.isAdopting)
             try session.put(syncBytes: kept.encoded, for: StreamRecord.recordName(id))
             streams[id]?.stored = marks.count
         }
-        if Set(record.streams) != Set(streams.keys) {
-            record = try changed(streams: streams.keys.sorted())
-            try session.put(syncBytes: record.encoded, for: GroupRecord.recordName)
-        }
+        if Set(record.streams) != Set(streams.keys) { record = try changed(streams: streams.keys.sorted()) }
+    }
+
+    /// Takes readers of streams, as part of the transaction that takes what they have read.
+    func take(_ read: [StreamID: KnownStream], in session: inout WriteSession) throws(VaultError) {
+        for (stream, known) in read { streams[stream, default: known].reader = known.reader }
+        try store(read.keys.sorted(), in: &session)
     }
 
     /// Stores everything that a device needs that has just come into a group.
@@ -183,7 +200,6 @@ extension GroupHome {
         keeper = next
         try session.put(syncBytes: KeeperRecord(keeper).encoded, for: KeeperRecord.recordName)
         record = try changed(roster: keeper.current.hash)
-        try session.put(syncBytes: record.encoded, for: GroupRecord.recordName)
     }
 
     /// Begins a new stream of this device's, as part of a transaction.
@@ -192,21 +208,43 @@ extension GroupHome {
         let all = (record.streams + [stream]).sorted()
         record = try changed(stream: stream, streams: all, oldStreams: old.sorted())
         streams[stream] = KnownStream(StreamReader(stream), of: keys.id)
-        try session.put(syncBytes: record.encoded, for: GroupRecord.recordName)
-        try store([stream], in: &session)
+        // What the old stream's entries named is not said by the new one's: it begins with all heads.
+        for other in streams.keys { streams[other]?.told = 0 }
+        try store(streams.keys.sorted(), in: &session)
     }
 }
 
 extension GroupHome {
+    /// One transaction of the sync. Only one round at a time changes what this device knows and seals entries: two
+    /// that were loaded at once would give one number to two entries.
+    /// - Throws: `busy` where another one was faster (``isStale`` tells): then this value is to be loaded again. And
+    ///   what `body` throws.
+    func write(_ body: (inout WriteSession) throws(VaultError) -> Void) throws(VaultError) {
+        try items.write { session throws(VaultError) in
+            let stored = try session.withSync(GroupRecord.recordName) { bytes throws(VaultError) in
+                bytes.copied(0..<bytes.byteCount)
+            }
+            guard stored == record.encoded else {
+                isStale = true
+                throw VaultError(.busy, "another round is running")
+            }
+            try body(&session)
+            record = try changed(turn: record.turn + 1)
+            try session.put(syncBytes: record.encoded, for: GroupRecord.recordName)
+        }
+    }
+
     /// The record with something else in it.
     private func changed(
-        stream: StreamID? = nil, roster: [UInt8]? = nil, streams: [StreamID]? = nil, oldStreams: [StreamID]? = nil
+        turn: UInt64? = nil, stream: StreamID? = nil, roster: [UInt8]? = nil, streams: [StreamID]? = nil,
+        oldStreams: [StreamID]? = nil
     ) throws(VaultError) -> GroupRecord {
         let old = self.record
         return try syncCall { () throws(SyncError) in
             try format { () throws(FormatError) in
                 try GroupRecord(
-                    group: old.group, stream: stream ?? old.stream, name: old.name, roster: roster ?? old.roster,
+                    turn: turn ?? old.turn, group: old.group, stream: stream ?? old.stream, name: old.name,
+                    roster: roster ?? old.roster,
                     streams: streams ?? old.streams, oldStreams: oldStreams ?? old.oldStreams)
             }
         }

@@ -19,6 +19,8 @@ package struct RoundReport: Sendable, Hashable {
 package enum RoundHitch: Sendable, Hashable {
     /// Entries of a stream that others have seen are not on the road yet, from this number on.
     case missing(StreamID, from: UInt64)
+    /// An entry has values that build on entries which are not here yet.
+    case waits(StreamID, of: UInt64)
     /// A piece of what an entry has is not on the road yet.
     case missingPiece(StreamID, of: UInt64)
     /// Nobody of the group signed what lies in this stream.

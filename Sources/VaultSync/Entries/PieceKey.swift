@@ -94,9 +94,10 @@ package struct PieceKey: ~Copyable, Sendable {
     ) throws(SyncError) -> SecretBytes {
         try plaintext.withBytes { plaintext throws(SyncError) in
             let size = Int(plaintext.present(at: 0, as: UInt16.self))
-            guard (1...PieceList.pieceSize).contains(size) else { throw .format(.invalid(field: "piece size")) }
+            // Whoever has the list could have sealed this: it is no fault of the entry that names the piece.
+            guard (1...PieceList.pieceSize).contains(size) else { throw .notAuthentic("piece") }
             for offset in 2 + size..<plaintext.byteCount where plaintext.present(at: offset, as: UInt8.self) != 0 {
-                throw .format(.invalid(field: "piece padding"))
+                throw .notAuthentic("piece")
             }
             let content = plaintext.extracting(2..<2 + size)
             let found = try self.id(of: content)

@@ -26,6 +26,13 @@ package struct StateJoin: ~Copyable {
         } catch { throw .format(error) }
     }
 
+    /// Whether a state names nothing but what was taken.
+    static func isWithin(_ heads: [StreamID: UInt64], _ bytes: RawSpan) throws(SyncError) -> Bool {
+        do throws(FormatError) {
+            return try StateLayout(parsing: bytes, in: 0..<bytes.byteCount).isWithin(heads)
+        } catch { throw .format(error) }
+    }
+
     /// What came of an item that was never met here.
     /// - Throws: As ``init(of:with:)``.
     package init(first bytes: RawSpan) throws(SyncError) {

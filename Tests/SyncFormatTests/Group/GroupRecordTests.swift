@@ -6,7 +6,7 @@ import VaultFormat
 @Suite struct GroupRecordTests {
     /// By the document.
     private let layout = KeptLayout(
-        [1] + repeated(1, 16) + repeated(5, 16) + little(UInt16(6)) + Array("laptop".utf8) + hash(9)
+        [1] + little(UInt64(4)) + repeated(1, 16) + repeated(5, 16) + little(UInt16(6)) + Array("laptop".utf8) + hash(9)
             + little(UInt16(3)) + repeated(3, 16) + repeated(5, 16) + repeated(7, 16)
             + little(UInt16(2)) + repeated(3, 16) + repeated(7, 16)
     ) { bytes throws(FormatError) in try GroupRecord(parsing: bytes).encoded }
@@ -16,7 +16,7 @@ import VaultFormat
         _ old: [StreamID] = [id(3), id(7)]
     ) throws(FormatError) -> GroupRecord {
         try GroupRecord(
-            group: id(1), stream: id(5), name: name, roster: roster, streams: streams, oldStreams: old)
+            turn: 4, group: id(1), stream: id(5), name: name, roster: roster, streams: streams, oldStreams: old)
     }
 
     @Test func `a group is kept as the document has it, in one spelling`() throws {
@@ -29,22 +29,22 @@ import VaultFormat
     @Test func `what no writer writes is refused`() {
         #expect(layout.error { $0[0] = 0 } == .invalid(field: "group version"))
         // A name: none, too long, with a newline, no UTF-8.
-        #expect(layout.error { $0.put([0], at: 33) } == .invalid(field: "group name"))
-        #expect(layout.error { $0.put([65], at: 33) } == .invalid(field: "group name"))
-        #expect(layout.error { $0.put([0x0A], at: 36) } == .invalid(field: "group name"))
-        #expect(layout.error { $0.put([0xFF], at: 36) } == .invalid(field: "group name"))
-        #expect(layout.error { $0.put(hash(0), at: 41) } == .invalid(field: "group roster"))
+        #expect(layout.error { $0.put([0], at: 41) } == .invalid(field: "group name"))
+        #expect(layout.error { $0.put([65], at: 41) } == .invalid(field: "group name"))
+        #expect(layout.error { $0.put([0x0A], at: 44) } == .invalid(field: "group name"))
+        #expect(layout.error { $0.put([0xFF], at: 44) } == .invalid(field: "group name"))
+        #expect(layout.error { $0.put(hash(0), at: 49) } == .invalid(field: "group roster"))
         // Streams: too many, in another order, twice, without the own.
-        #expect(layout.error { $0.put([1, 1], at: 73) } == .invalid(field: "group streams"))
-        #expect(layout.error { $0.put(repeated(6, 16), at: 75) } == .invalid(field: "group streams"))
-        #expect(layout.error { $0.put(repeated(5, 16), at: 75) } == .invalid(field: "group streams"))
-        #expect(layout.error { $0.put(repeated(6, 16), at: 91) } == .invalid(field: "group streams"))
+        #expect(layout.error { $0.put([1, 1], at: 81) } == .invalid(field: "group streams"))
+        #expect(layout.error { $0.put(repeated(6, 16), at: 83) } == .invalid(field: "group streams"))
+        #expect(layout.error { $0.put(repeated(5, 16), at: 83) } == .invalid(field: "group streams"))
+        #expect(layout.error { $0.put(repeated(6, 16), at: 99) } == .invalid(field: "group streams"))
         // Old ones: too many, in another order, twice, the own, one that is not known.
-        #expect(layout.error { $0.put([1, 1], at: 123) } == .invalid(field: "group old streams"))
-        #expect(layout.error { $0.put(repeated(8, 16), at: 125) } == .invalid(field: "group old streams"))
-        #expect(layout.error { $0.put(repeated(7, 16), at: 125) } == .invalid(field: "group old streams"))
-        #expect(layout.error { $0.put(repeated(5, 16), at: 125) } == .invalid(field: "group old streams"))
-        #expect(layout.error { $0.put(repeated(2, 16), at: 125) } == .invalid(field: "group old streams"))
+        #expect(layout.error { $0.put([1, 1], at: 131) } == .invalid(field: "group old streams"))
+        #expect(layout.error { $0.put(repeated(8, 16), at: 133) } == .invalid(field: "group old streams"))
+        #expect(layout.error { $0.put(repeated(7, 16), at: 133) } == .invalid(field: "group old streams"))
+        #expect(layout.error { $0.put(repeated(5, 16), at: 133) } == .invalid(field: "group old streams"))
+        #expect(layout.error { $0.put(repeated(2, 16), at: 133) } == .invalid(field: "group old streams"))
     }
 
     @Test func `nothing is made that would not be read`() throws {

@@ -42,7 +42,7 @@ import VaultFormat
     }
 
     @Test func `each of what may be missing may be missing`() throws {
-        for flags in 0..<8 as Range<UInt8> {
+        for flags in 0..<16 as Range<UInt8> where flags & 10 != 8 {
             var bytes: [UInt8] = [1, flags] + repeated(2, 16) + repeated(1, 16) + little(UInt64(0))
             if flags & 1 != 0 { bytes += little(UInt64(65_536)) + hash(13) }
             if flags & 2 != 0 { bytes += little(UInt64(0)) }
@@ -50,13 +50,15 @@ import VaultFormat
             let record = try StreamRecord(parsing: bytes)
             #expect(record.encoded == bytes)
             #expect((record.head?.number ?? 0) == (flags & 1 != 0 ? 65_536 : 0))
+            #expect(record.isAdopting == (flags & 8 != 0))
             #expect(record.last == (flags & 2 != 0 ? 0 : nil) && (record.named != nil) == (flags & 4 != 0))
         }
     }
 
     @Test func `what no writer writes is refused`() {
         #expect(layout.error { $0[0] = 0 } == .invalid(field: "stream version"))
-        #expect(layout.error { $0[1] = 15 } == .invalid(field: "stream flags"))
+        #expect(layout.error { $0[1] = 15 } == nil)
+        #expect(layout.error { $0[1] = 16 } == .invalid(field: "stream flags"))
         #expect(layout.error { $0.put([4], at: 34) } == .invalid(field: "stream told"))
         #expect(layout.error { $0.put([3], at: 34) } == nil)
         for number in [0, 65_537] as [UInt64] {
@@ -71,6 +73,10 @@ import VaultFormat
         var bytes: [UInt8] = [1, 0] + repeated(2, 16) + repeated(1, 16) + little(UInt64(1))
         #expect(throws: FormatError.invalid(field: "stream told")) { try StreamRecord(parsing: bytes) }
         bytes[34] = 0
+        // What has not ended is not adopted.
+        bytes[1] = 8
+        #expect(throws: FormatError.invalid(field: "stream flags")) { try StreamRecord(parsing: bytes) }
+        bytes[1] = 0
         #expect(throws: Never.self) { try StreamRecord(parsing: bytes) }
     }
 

@@ -8,6 +8,7 @@ import Testing
 import VaultCore
 import VaultFormat
 import VaultHeader
+import VaultStorage
 
 @testable import VaultSync
 
@@ -26,6 +27,18 @@ final class SyncedDevice {
         self.road = road
         _ = try Vault.create(at: place, passcode: try secret("right"), settings: settings)
         items = try SyncedDevice.open(place, settings)
+    }
+
+    /// A second machine with a copy of a device's home, and a folder of its own.
+    init(cloned place: String, road: String, of other: SyncedDevice) throws {
+        (settings, self.place, self.road) = (other.settings, place, road)
+        items = try SyncedDevice.open(place, settings)
+    }
+
+    /// Has it use its own folder in place of the one that the copied home names.
+    func redirect() throws {
+        let home = try home
+        try home.write { session throws(VaultError) in try home.setRoad(0, road, in: &session) }
     }
 
     private static func open(_ place: String, _ settings: VaultSettings) throws -> ItemStore {
