@@ -12,7 +12,7 @@ package enum SyncLimits {
     package static let wants = 1024
     /// Records of removed members in a roster.
     package static let removed = 112
-    /// Rosters of one number that a device keeps; who writes more of them is not read further.
+    /// Rosters of one number that a device keeps. Where there are more, the user is asked.
     package static let siblings = 64
     /// Rosters of earlier numbers that a device remembers.
     package static let traces = 4096

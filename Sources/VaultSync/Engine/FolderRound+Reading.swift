@@ -145,7 +145,10 @@ extension FolderRound {
                 try self.state(of: change, stream, front.number)
             }
             guard let state else { return false }
-            let id = try state.bytes.withBytes { bytes throws(SyncError) in try StateJoin.id(of: bytes) }
+            let id = try state.bytes.withBytes { bytes throws(SyncError) in
+                try StateJoin.check(bytes)
+                return try StateJoin.id(of: bytes)
+            }
             guard try state.bytes.withBytes({ bytes throws(SyncError) in try StateJoin.isWithin(heads, bytes) }) else {
                 // It builds on what its writer's earlier streams had seen.
                 report.hitches.insert(.waits(stream, of: front.number))

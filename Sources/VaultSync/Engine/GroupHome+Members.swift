@@ -3,7 +3,7 @@ package import SyncFormat
 internal import VaultFormat
 internal import VaultStorage
 
-/// Who is in the group. The proof that each change wants is the caller's.
+/// Adding and removing members. The caller asks for the proof that each of these needs.
 extension GroupHome {
     /// Writes the roster that has one more member; the key stays.
     /// - Returns: The roster, for the new member's welcome.

@@ -69,6 +69,6 @@ extension GroupHome {
         return stamp
     }
 
-    /// How often a writer who is faster is waited for.
+    /// Tries before another writer, who is faster each time, makes this one give up.
     static let mostTries = 8
 }

@@ -26,6 +26,14 @@ package struct StateJoin: ~Copyable {
         } catch { throw .format(error) }
     }
 
+    /// Whether an item can be made of what came: nothing else is taken, or each round would end at it.
+    /// - Throws: ``SyncError/format(_:)``, ``SyncError/memory(_:)``.
+    static func check(_ bytes: RawSpan) throws(SyncError) {
+        let join = try StateJoin(first: bytes)
+        guard join.lives else { return }
+        try join.state.withBytes { state throws(SyncError) in _ = try ItemProjection(of: state) }
+    }
+
     /// Whether a state names nothing but what was taken.
     static func isWithin(_ heads: [StreamID: UInt64], _ bytes: RawSpan) throws(SyncError) -> Bool {
         do throws(FormatError) {

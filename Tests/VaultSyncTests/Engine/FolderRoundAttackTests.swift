@@ -167,4 +167,33 @@ import VaultStorage
         #expect(try phone.shown()["mail"] == "password=three")
         #expect(try phone.shown()["shop"] == "password=clone")
     }
+
+    @Test func `a member that writes what cannot be shown is refused, and nobody else is held up`() throws {
+        let scratch = try ScratchFolder("round")
+        let (laptop, phone) = try SyncedDevice.pair(scratch)
+        let tablet = try SyncedDevice(scratch, "tablet", road: scratch["road"])
+        try tablet.join(laptop)
+        try settle(laptop, phone, tablet)
+        let home = try tablet.home
+        try home.write { session throws(VaultError) in
+            // It lives, and has no name.
+            let bytes = try syncCall { () throws(SyncError) in
+                var state = ItemState<Int>()
+                state.write(at: home.nextStamp())
+                let space = MergeSpace()
+                let table = space.table(of: [])
+                return try space.encoded(state, of: id(99), form: .item, values: table)
+            }
+            try home.seal([SyncState(bytes)], in: &session)
+        }
+        try tablet.round()
+        try laptop.add("mail", "one")
+        try laptop.round()
+        let report = try phone.round()
+        #expect(report.taken == 1)
+        #expect(report.hitches.count == 1)
+        #expect(report.hitches.allSatisfy { if case .refused(home.stream, 1, _) = $0 { true } else { false } })
+        try settle(laptop, phone)
+        #expect(try phone.shown() == ["mail": "password=one"] && laptop.shown() == phone.shown())
+    }
 }
