@@ -105,6 +105,7 @@ private func fuzzLists(_ bytes: [UInt8]) {
     if let welcome = try? WelcomeBody(parsing: span) {
         require(welcome.roster.upperBound <= bytes.count, "a roster lies outside")
         require(RosterSize.boxes(in: welcome.roster.count) != nil, "a roster of no size")
+        require(welcome.earlier.allSatisfy { $0.key.upperBound <= bytes.count }, "an earlier key lies outside")
     }
 }
 

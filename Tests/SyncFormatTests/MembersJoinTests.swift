@@ -46,22 +46,26 @@ import VaultFormat
         #expect(isSafe)
     }
 
-    @Test func `a welcome has two keys and a roster of a possible size`() throws {
-        let sample = hash(1) + hash(2) + little(UInt32(4096)) + repeated(3, 4096) + repeated(0, 7)
+    @Test func `a welcome has two keys, a roster of a possible size, and earlier keys`() throws {
+        let front = hash(1) + hash(2) + little(UInt32(4096))
+        let sample = front + little(UInt16(1)) + repeated(3, 4096) + hash(4) + hash(5) + repeated(0, 7)
         let body = try sample.lend { try WelcomeBody(parsing: $0) }
-        #expect(body.roster == 68..<4164 && WelcomeBody.size(roster: 4096) == 4164)
+        #expect(body.roster == 70..<4166 && WelcomeBody.size(roster: 4096, earlier: 1) == 4230)
+        #expect(body.earlier.map(\.hash) == [4166..<4198] && body.earlier.map(\.key) == [4198..<4230])
+        let many = front + little(UInt16(SyncLimits.removed + 1)) + repeated(3, 40_000)
+        #expect(many.lend { try? WelcomeBody(parsing: $0) } == nil)
         for size in [UInt32(0), 1024, 4095, 4097, 32_768, .max] {
             let bytes = hash(1) + hash(2) + little(size) + repeated(0, 40_000)
             #expect(bytes.lend { try? WelcomeBody(parsing: $0) } == nil)
         }
-        for count in [0, 63, 64, 67, 68, 4163] {
+        for count in [0, 63, 64, 67, 69, 70, 4165, 4166, 4229] {
             #expect(Array(sample.prefix(count)).lend { try? WelcomeBody(parsing: $0) } == nil)
         }
         #expect((sample + [1]).lend { try? WelcomeBody(parsing: $0) } == nil)
-        var small = repeated(0, 4163)
+        var small = repeated(0, 4229)
         let error = formatError { () throws(FormatError) in
             try small.lendForWriting { (bytes: inout MutableRawSpan) throws(FormatError) in
-                _ = try WelcomeBody(writing: 4096, into: &bytes)
+                _ = try WelcomeBody(writing: 4096, earlier: 1, into: &bytes)
             }
         }
         #expect(error == .wrongSize)

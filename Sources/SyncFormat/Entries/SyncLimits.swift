@@ -18,6 +18,8 @@ package enum SyncLimits {
     package static let traces = 4096
     /// Pieces that the changes of one entry wait for in a device's outbox.
     package static let outboxPieces = 16_384
+    /// Invitations in a folder that a device tries its code on.
+    package static let invitations = 32
     /// Roads of one group.
     package static let roads = 4
     /// Bytes of a folder's path.

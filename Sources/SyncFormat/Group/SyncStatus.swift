@@ -1,5 +1,8 @@
 /// What a device tells its user of the group that its vault is in.
 package struct SyncStatus: Sendable, Hashable {
+    /// How many words are shown.
+    package static let words: UInt8 = 4
+
     /// A device of the group.
     package struct Member: Sendable, Hashable {
         package let id: SyncMemberID

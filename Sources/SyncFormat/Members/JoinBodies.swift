@@ -75,34 +75,54 @@ package struct InvitationBody: Sendable, Hashable {
     }
 }
 
-/// Where everything is in a welcome's plaintext: two secret keys, and the roster as it is on the road.
-package struct WelcomeBody: Sendable, Hashable {
+/// Where everything is in a welcome's plaintext: two secret keys, the roster as it is on the road, and the keys of
+/// earlier rosters under which entries still lie there.
+package struct WelcomeBody: Sendable {
     package static let epochKeyRange = 0..<32
     package static let nameKeyRange = 32..<64
-    private static let frontSize = 68
+    private static let frontSize = 70
+    /// Bytes of the hash of an earlier roster and its key.
+    private static let earlierSize = 64
 
     package let roster: Range<Int>
+    /// Of each earlier roster its hash and its key.
+    package let earlier: [(hash: Range<Int>, key: Range<Int>)]
 
     package init(parsing bytes: RawSpan) throws(FormatError) {
         guard let size = bytes.integer(at: 64, as: UInt32.self) else { throw .wrongSize }
         guard RosterSize.boxes(in: Int(size)) != nil else { throw .invalid(field: "welcome roster") }
+        guard let count = bytes.integer(at: 68, as: UInt16.self), count <= SyncLimits.removed else {
+            throw .invalid(field: "welcome keys")
+        }
         var offset = Self.frontSize
         roster = try bytes.next(Int(size), &offset)
+        let keys = try bytes.next(Int(count) * Self.earlierSize, &offset)
+        earlier = Self.earlier(Int(count), from: keys.lowerBound)
         try bytes.expectZeros(from: offset, "welcome padding")
     }
 
-    /// Writes the size of a roster, which tells where it goes. Keys and roster are the caller's.
-    package init(writing rosterSize: Int, into bytes: inout MutableRawSpan) throws(FormatError) {
-        guard RosterSize.boxes(in: rosterSize) != nil, WelcomeBody.size(roster: rosterSize) <= bytes.byteCount else {
+    /// Writes the size of a roster and the number of earlier ones, which tell where they go. All else is the caller's.
+    package init(writing rosterSize: Int, earlier count: Int, into bytes: inout MutableRawSpan) throws(FormatError) {
+        let size = WelcomeBody.size(roster: rosterSize, earlier: count)
+        guard RosterSize.boxes(in: rosterSize) != nil, count <= SyncLimits.removed, size <= bytes.byteCount else {
             throw .wrongSize
         }
         bytes.store(UInt32(clamping: rosterSize), at: 64)
+        bytes.store(UInt16(clamping: count), at: 68)
         roster = Self.frontSize..<Self.frontSize + rosterSize
-        bytes.zeros(from: roster.upperBound)
+        earlier = Self.earlier(count, from: roster.upperBound)
+        bytes.zeros(from: size)
+    }
+
+    private static func earlier(_ count: Int, from start: Int) -> [(hash: Range<Int>, key: Range<Int>)] {
+        (0..<count).map { index in
+            let place = start + index * earlierSize
+            return (place..<place + 32, place + 32..<place + earlierSize)
+        }
     }
 
     /// Bytes without padding.
-    package static func size(roster: Int) -> Int { frontSize + roster }
+    package static func size(roster: Int, earlier count: Int) -> Int { frontSize + roster + count * earlierSize }
 }
 
 /// How far an invitation has come, on the member's side: one card, ten minutes, one welcome. Pure.

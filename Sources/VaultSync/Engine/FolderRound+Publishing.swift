@@ -11,7 +11,9 @@ extension FolderRound {
     func publish() throws(SyncError) {
         try publishRosters()
         for stream in home.ownStreams.reversed() {
-            if isFirst { _ = try onFolder { () throws(RoadError) in try RoadWriter(road, of: stream).removeOldParts() } }
+            if isFirst {
+                _ = try onFolder { () throws(RoadError) in try RoadWriter(road, of: stream).removeOldParts() }
+            }
             guard let reader = home.streams[stream]?.reader else { continue }
             let own = (memory.entries[stream] ?? []).filter { name in
                 name.number <= UInt64(reader.marks.count) && name.mark == reader.marks[Int(name.number - 1)]

@@ -76,8 +76,8 @@ extension FolderRound {
         return true
     }
 
-    /// Rosters before the one that this device came in with, as far as they have the same key: entries are still sealed
-    /// under them. Each is known by the hash that the one after it has.
+    /// Rosters before the one that this device came in with: entries are still sealed under them. Each is known by the
+    /// hash that the one after it has, and has its key or one that came with the welcome.
     private func readEarlierRosters() throws(SyncError) {
         var child = home.oldest
         while child.number > 1, let key = home.rosters[child.hash],
@@ -91,7 +91,12 @@ extension FolderRound {
             do throws(SyncError) {
                 let received = try ReceivedRoster(parsing: bytes)
                 guard received.hash == child.before else { throw .notAuthentic("roster hash") }
-                let held = HeldRoster(try received.reopened(with: key.opened.key), bytes: bytes)
+                let held: HeldRoster
+                if let own = try home.vault.syncSecret(KeeperRecord.keyName(child.before)) {
+                    held = HeldRoster(try received.reopened(with: EpochKey(own)), bytes: bytes)
+                } else {
+                    held = HeldRoster(try received.reopened(with: key.opened.key), bytes: bytes)
+                }
                 try take([held], home.keeper)
                 child = held.roster
             } catch {

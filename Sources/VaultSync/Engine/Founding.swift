@@ -24,16 +24,17 @@ extension GroupHome {
 
     /// Comes into a group by a welcome.
     package static func join(
-        _ welcome: consuming OpenedWelcome, roster bytes: [UInt8], in vault: Vault, name: String,
-        keys: consuming MemberKeys
+        _ welcome: consuming OpenedWelcome, in vault: Vault, name: String, keys: consuming MemberKeys
     ) throws(SyncError) -> GroupHome {
+        let (bytes, earlier) = (welcome.rosterBytes, welcome.earlier)
         let nameKey = welcome.nameKey
         let roster = welcome.roster
-        return try begin(vault, name, keys: keys, nameKey: nameKey, HeldRoster(roster, bytes: bytes))
+        return try begin(vault, name, keys: keys, nameKey: nameKey, HeldRoster(roster, bytes: bytes), earlier)
     }
 
     private static func begin(
-        _ vault: Vault, _ name: String, keys: consuming MemberKeys, nameKey: consuming NameKey, _ first: HeldRoster
+        _ vault: Vault, _ name: String, keys: consuming MemberKeys, nameKey: consuming NameKey, _ first: HeldRoster,
+        _ earlier: [EarlierKey] = []
     ) throws(SyncError) -> GroupHome {
         let stream: StreamID = try randomID()
         let roster = first.roster
@@ -53,6 +54,7 @@ extension GroupHome {
                     throw VaultError(.recordExists, "the vault is in a group")
                 }
                 try home.storeFirst(kept, in: &session)
+                for one in earlier { try home.store(one, in: &session) }
             }
         } catch { throw .vault(error) }
         return home

@@ -52,6 +52,21 @@ extension GroupHome {
         to card: OpenedCard, with sealed: SealedRoster, under code: borrowing InvitationKey
     ) throws(SyncError) -> JoinMessage {
         guard let held = rosters[sealed.roster.hash] else { throw .notForThisMember }
-        return try OpenedWelcome.seal(sealed, held.opened.key, ledger.nameKey, to: card, under: code, by: keys)
+        return try OpenedWelcome.seal(
+            sealed, held.opened.key, ledger.nameKey, earlier: earlierKeys(before: held), to: card, under: code,
+            by: keys)
+    }
+
+    /// Of each key that was before a roster's own the last roster that has it.
+    private func earlierKeys(before held: HeldRoster) throws(SyncError) -> [EarlierKey] {
+        var keys: [EarlierKey] = []
+        var child = held
+        while let parent = rosters[child.roster.before] {
+            if parent.roster.body.commitment != child.roster.body.commitment {
+                keys.append(EarlierKey(try parent.opened.key.copy(), of: parent.roster.hash))
+            }
+            child = parent
+        }
+        return keys
     }
 }

@@ -21,12 +21,14 @@ package final class GroupHome {
     /// The own streams are among them.
     var streams: [StreamID: KnownStream]
     /// By their numbers.
-    var roads: [Int: RoadRecord]
+    package internal(set) var roads: [Int: RoadRecord]
     /// Whether somebody else has written since it was loaded.
     private(set) var isStale = false
 
     var vault: Vault { items.vault }
     package var group: SyncGroupID { record.group }
+    /// What its user calls this device.
+    package var name: String { record.name }
     /// The stream that this device writes.
     package var stream: StreamID { record.stream }
     package var roster: Roster { keeper.current }
@@ -182,6 +184,13 @@ extension GroupHome {
         try store(streams.keys.sorted(), in: &session)
     }
 
+    /// Keeps the key of a roster that is not here yet.
+    func store(_ earlier: EarlierKey, in session: inout WriteSession) throws(VaultError) {
+        try earlier.key.withBytes { key throws(VaultError) in
+            try session.put(sync: key, for: KeeperRecord.keyName(earlier.hash))
+        }
+    }
+
     private func store(_ held: HeldRoster, in session: inout WriteSession) throws(VaultError) {
         let hash = held.roster.hash
         try held.opened.key.withBytes { key throws(VaultError) in
@@ -217,9 +226,10 @@ extension GroupHome {
 extension GroupHome {
     /// One transaction of the sync. Only one round at a time changes what this device knows and seals entries: two
     /// that were loaded at once would give one number to two entries.
+    /// - Parameter isLast: Whether nothing of the group is left after it.
     /// - Throws: `busy` where another one was faster (``isStale`` tells): then this value is to be loaded again. And
     ///   what `body` throws.
-    func write(_ body: (inout WriteSession) throws(VaultError) -> Void) throws(VaultError) {
+    func write(isLast: Bool = false, _ body: (inout WriteSession) throws(VaultError) -> Void) throws(VaultError) {
         try items.write { session throws(VaultError) in
             let stored = try session.withSync(GroupRecord.recordName) { bytes throws(VaultError) in
                 bytes.copied(0..<bytes.byteCount)
@@ -229,6 +239,7 @@ extension GroupHome {
                 throw VaultError(.busy, "another round is running")
             }
             try body(&session)
+            if isLast { return }
             record = try changed(turn: record.turn + 1)
             try session.put(syncBytes: record.encoded, for: GroupRecord.recordName)
         }

@@ -60,6 +60,18 @@ package final class FolderRoad: Sendable {
         return road
     }
 
+    /// Whether a folder can become a road. It is made where it is not there.
+    /// - Throws: As ``create(at:for:)``; `foreignGroup` where it is one.
+    package static func checkCanBegin(at path: String) throws(RoadError) {
+        try makeFolder(path)
+        let road = try FolderRoad(path, .none)
+        switch try marker(in: road.folder) {
+        case .group: throw .foreignGroup
+        case .damaged(let error): throw .markerDamaged(error)
+        case .absent: try road.refuseForeignContent()
+        }
+    }
+
     /// Whose road a folder is, for a device that is to join.
     /// - Throws: `noRoad`, `markerMissing`, `markerDamaged`, `newerVersion`, and what the system says.
     package static func group(at path: String) throws(RoadError) -> SyncGroupID {

@@ -67,6 +67,14 @@ package enum RoadError: Error, Sendable, Hashable {
         }
     }
 
+    /// Whether it may be different soon, with nobody doing anything to the folder itself.
+    package var mayPass: Bool {
+        switch self {
+        case .gone, .markerMissing, .unreachable, .inputOutput, .diskFull, .notThere: true
+        default: false
+        }
+    }
+
     /// Its word, for programs.
     package var code: String {
         switch self {
@@ -107,7 +115,8 @@ extension RoadError: CustomStringConvertible {
             "the file HOLDFAST-SYNC is not whole; wait for your sync tool, or copy the file from another device"
         case .newerVersion(let version):
             "the sync folder has version \(version), which needs a newer Holdfast; update this device"
-        case .foreignGroup: "the sync folder belongs to another group; choose another folder"
+        case .foreignGroup:
+            "the sync folder belongs to another group; choose another folder, or leave your group and join that one"
         case .isVault(let path): "\(path) is a vault's folder; choose a folder outside of every vault"
         case .notEmpty(let name): "the folder is not empty: it has \(name); choose an empty folder"
         case .gone: "the sync folder was removed, replaced or unmounted; it is opened again when it is back"

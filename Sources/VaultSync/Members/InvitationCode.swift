@@ -69,17 +69,9 @@ package struct InvitationKey: ~Copyable, Sendable {
     let bytes: SecretBytes
 }
 
-/// What both devices show for the user to compare.
-package enum ComparingWords {
-    package static let count: UInt8 = 6
-
-    /// Six words, of 66 bits: of the invitation, the card, and the inviting member's keys.
-    package static func words(
-        _ invitation: InvitationID, _ card: MemberCard, inviter: MemberRecord
-    ) throws(SyncError) -> SecretBytes {
-        let input =
-            Array("holdfast/1/sync-words\n".utf8) + invitation.bytes + card.encoded + inviter.signingKey
-            + inviter.boxKey
+/// Words of BLAKE3, for people to compare.
+enum ShownWords {
+    static func words(of input: [UInt8], _ count: UInt8) throws(SyncError) -> SecretBytes {
         let digest = input.lend { BLAKE3.hash($0) }
         let entropy = try digest.withBytes { digest throws(SyncError) in
             try secretMemory { () throws(SecretMemoryError) in try SecretBytes(copying: digest) }
@@ -90,5 +82,19 @@ package enum ComparingWords {
             if case .memory(let error) = error { throw .cryptography(.memory(error)) }
             throw .format(.wrongSize)
         }
+    }
+}
+
+/// What both devices show for the user to compare.
+package enum ComparingWords {
+    package static let count: UInt8 = 6
+
+    /// Six words, of 66 bits: of the invitation, the card, and the inviting member's keys.
+    package static func words(
+        _ invitation: InvitationID, _ card: MemberCard, inviter: MemberRecord
+    ) throws(SyncError) -> SecretBytes {
+        try ShownWords.words(
+            of: Array("holdfast/1/sync-words\n".utf8) + invitation.bytes + card.encoded + inviter.signingKey
+                + inviter.boxKey, count)
     }
 }

@@ -82,16 +82,21 @@ package struct OpenedCard: Sendable, Hashable {
 package struct OpenedWelcome: ~Copyable, Sendable {
     /// The group's first roster for this member: to be followed from here on.
     package let roster: OpenedRoster
+    /// The roster as it lies on a road.
+    let rosterBytes: [UInt8]
     /// What plain values are named with.
     package let nameKey: NameKey
+    /// Keys of rosters before it, under which entries still lie on the road.
+    let earlier: [EarlierKey]
 
     /// Writes a welcome, once the words were compared and the roster with the new member was written.
     /// - Parameters:
     ///   - roster: This member's own, which has the new one.
     ///   - key: That of the roster.
+    ///   - earlier: Those of rosters before it that had another one.
     package static func seal(
-        _ roster: SealedRoster, _ key: borrowing EpochKey, _ nameKey: borrowing NameKey, to card: OpenedCard,
-        under code: borrowing InvitationKey, by keys: borrowing MemberKeys
+        _ roster: SealedRoster, _ key: borrowing EpochKey, _ nameKey: borrowing NameKey, earlier: [EarlierKey] = [],
+        to card: OpenedCard, under code: borrowing InvitationKey, by keys: borrowing MemberKeys
     ) throws(SyncError) -> JoinMessage {
         let new = card.card.member
         guard roster.roster.author == keys.id, roster.roster.member(new.id)?.boxKey == new.boxKey else {
@@ -100,7 +105,10 @@ package struct OpenedWelcome: ~Copyable, Sendable {
         let front = try Join.front(
             .welcome, code, roster.roster.group, roster.roster.number, roster.roster.hash, before: card.hash)
         let overhead = P256SealedBox.overhead
-        guard let size = EntrySize.fitting(plaintext: overhead + WelcomeBody.size(roster: roster.bytes.count)) else {
+        guard
+            let size = EntrySize.fitting(
+                plaintext: overhead + WelcomeBody.size(roster: roster.bytes.count, earlier: earlier.count))
+        else {
             throw .format(.wrongSize)
         }
         var inner = try secretMemory { () throws(SecretMemoryError) in
@@ -108,13 +116,17 @@ package struct OpenedWelcome: ~Copyable, Sendable {
         }
         let body = try format { () throws(FormatError) in
             try inner.withMutableBytes { bytes throws(FormatError) in
-                try WelcomeBody(writing: roster.bytes.count, into: &bytes)
+                try WelcomeBody(writing: roster.bytes.count, earlier: earlier.count, into: &bytes)
             }
         }
         inner.withMutableBytes { bytes in
             key.bytes.withBytes { bytes.store(copying: $0, at: WelcomeBody.epochKeyRange.lowerBound) }
             nameKey.bytes.withBytes { bytes.store(copying: $0, at: WelcomeBody.nameKeyRange.lowerBound) }
             roster.bytes.lend { bytes.store(copying: $0, at: body.roster.lowerBound) }
+            for (place, one) in zip(body.earlier, earlier) {
+                one.hash.lend { bytes.store(copying: $0, at: place.hash.lowerBound) }
+                one.key.bytes.withBytes { bytes.store(copying: $0, at: place.key.lowerBound) }
+            }
         }
         let recipient = try PublicKey.parse(new.boxKey)
         let (context, associated) = (code.invitation.bytes, front.encoded)
@@ -173,11 +185,31 @@ package struct OpenedWelcome: ~Copyable, Sendable {
             Array(roster.hash.prefix(EntryFront.rosterMarkSize)) == front.rosterMark,
             roster.member(keys.id) != nil, roster.member(invitation.inviter.id) != nil
         else { throw .notAuthentic("welcome roster") }
+        var earlier: [EarlierKey] = []
+        for place in body.earlier {
+            let hash = inner.withBytes { $0.copied(place.hash) }
+            let key = try secretMemory { () throws(SecretMemoryError) in try inner.copy(place.key) }
+            earlier.append(EarlierKey(try EpochKey(key), of: hash))
+        }
         nameKey = try NameKey(
             secretMemory { () throws(SecretMemoryError) in
                 try inner.copy(WelcomeBody.nameKeyRange)
             })
+        self.earlier = earlier
+        self.rosterBytes = rosterBytes
         self.roster = opened
+    }
+}
+
+/// The key of a roster that is not the current one.
+package final class EarlierKey: Sendable {
+    /// Of the roster.
+    let hash: [UInt8]
+    let key: EpochKey
+
+    init(_ key: consuming EpochKey, of hash: [UInt8]) {
+        self.hash = hash
+        self.key = key
     }
 }
 

@@ -1,4 +1,5 @@
 import Foundation
+import Items
 import SyncFormat
 import SystemCalls
 import TestSupport
@@ -60,7 +61,7 @@ import VaultFormat
         #expect(try laptop.shown() == phone.shown())
     }
 
-    @Test func `both change the same field: one is shown, the other is in no device lost`() throws {
+    @Test func `both change the same field: one is shown, the other is in the history of all`() throws {
         let scratch = try ScratchFolder("round")
         let (laptop, phone) = try SyncedDevice.pair(scratch)
         try laptop.add("mail", "one")
@@ -71,6 +72,20 @@ import VaultFormat
         let shown = try laptop.shown()
         #expect(try phone.shown() == shown)
         #expect(["password=of laptop", "password=of phone"].contains(shown["mail"]))
+        for device in [laptop, phone] {
+            let item = try device.items.item("mail")
+            // What both replaced is there twice: each of them has replaced it, at a time of its own.
+            let earlier = Set(item.history.map { entry in item.withValue(of: entry) { $0.array.text } })
+            #expect(
+                earlier.union([try #require(shown["mail"]).dropFirst(9).description]) == [
+                    "one", "of laptop", "of phone",
+                ])
+        }
+        // Nobody has to say anything any more.
+        for device in [laptop, phone, laptop, phone] {
+            let report = try device.round()
+            #expect(report.given == 0 && report.taken == 0)
+        }
     }
 
     @Test func `own files that somebody lost are put back, and torn ones are repaired`() throws {
@@ -165,5 +180,47 @@ import VaultFormat
         #expect(try phone.shown() == ["bank": "password=secret", "mail": "password=two"])
         #expect(try tablet.round().hitches == [.removed])
         #expect(try tablet.shown() == ["mail": "password=two"])
+    }
+
+    @Test func `who joins after a removal reads what was written before it`() throws {
+        let scratch = try ScratchFolder("round")
+        let (laptop, phone) = try SyncedDevice.pair(scratch)
+        try phone.add("mail", "one")
+        try settle(laptop, phone)
+        for name in ["first", "second"] {
+            let lost = try SyncedDevice(scratch, name, road: scratch["road"])
+            try lost.join(laptop)
+            try lost.add(name, "kept")
+            try settle(laptop, phone, lost)
+            _ = try laptop.home.remove(try lost.home.keys.id)
+            try settle(laptop, phone)
+        }
+        try laptop.set("mail", "two")
+        try settle(laptop, phone)
+        let tablet = try SyncedDevice(scratch, "tablet", road: scratch["road"])
+        try tablet.join(phone)
+        #expect(try tablet.round().hitches.isEmpty)
+        try settle(laptop, phone, tablet)
+        #expect(try tablet.shown() == ["first": "password=kept", "mail": "password=two", "second": "password=kept"])
+        #expect(try laptop.shown() == tablet.shown() && phone.shown() == tablet.shown())
+    }
+
+    @Test func `who left and came back has everything, and what differs is kept`() throws {
+        let scratch = try ScratchFolder("round")
+        let (laptop, phone) = try SyncedDevice.pair(scratch)
+        try laptop.add("mail", "one")
+        try settle(laptop, phone)
+        try phone.home.leave()
+        #expect(try GroupHome.load(phone.items.vault) == nil)
+        let member = try #require(laptop.home.roster.body.members.first { $0.name == "new" })
+        _ = try laptop.home.remove(member.id)
+        try phone.set("mail", "three")
+        try laptop.set("mail", "two")
+        try laptop.round()
+        phone.forget()
+        try phone.join(laptop)
+        try settle(laptop, phone)
+        #expect(try laptop.shown() == phone.shown())
+        #expect(try ["password=two", "password=three"].contains(laptop.shown()["mail"]))
     }
 }

@@ -66,6 +66,9 @@ final class SyncedDevice {
         items = try SyncedDevice.open(place, settings)
     }
 
+    /// Forgets what it saw of the road.
+    func forget() { memory = RoadMemory() }
+
     /// The vault's files as they are now.
     func copy(to copy: String) throws {
         items.vault.lock()
@@ -104,7 +107,7 @@ final class SyncedDevice {
         let sealed = try old.admit(opened.card.member)
         let answer = try old.welcome(to: opened, with: sealed, under: inviting)
         let welcome = try OpenedWelcome(answer.bytes, to: invited, card: card, under: joining, with: keys)
-        let home = try GroupHome.join(welcome, roster: sealed.bytes, in: items.vault, name: "new", keys: keys)
+        let home = try GroupHome.join(welcome, in: items.vault, name: "new", keys: keys)
         _ = try home.add(folder: road)
     }
 

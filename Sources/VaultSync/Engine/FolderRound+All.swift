@@ -1,0 +1,24 @@
+package import SyncFormat
+internal import SystemCalls
+package import VaultCore
+
+extension FolderRound {
+    /// Does a round over each of a vault's roads, for who keeps nothing between two rounds.
+    /// - Returns: How each ended: one does not stop the others. Nil where the vault is in no group.
+    /// - Throws: `vault`, for what loading the group throws.
+    package static func runAll(_ vault: Vault) throws(SyncError) -> SyncStatus? {
+        guard let first = try GroupHome.load(vault) else { return nil }
+        var outcomes: [Int: RoadOutcome] = [:]
+        for place in first.roads.keys.sorted() {
+            // Each one for itself: what failed is not what the vault has.
+            guard let home = try GroupHome.load(vault) else { return nil }
+            var memory = RoadMemory()
+            let result: Result<RoundReport, SyncError>
+            do throws(SyncError) { result = .success(try run(home, over: place, &memory)) } catch {
+                result = .failure(error)
+            }
+            outcomes[place] = RoadOutcome(result, at: WallClock.milliseconds)
+        }
+        return try GroupHome.load(vault)?.status(outcomes)
+    }
+}
