@@ -81,10 +81,20 @@ extension SyncLedger {
             }
         }
         guard join.mustRestate else {
-            try join.state.withBytes { state throws(VaultError) in
-                try show(state, of: id, lives: join.lives, front, &session)
+            return try join.state.withBytes { state throws(VaultError) in
+                // What loses is seen by nobody before it is in the history.
+                let settled = try syncCall { () throws(SyncError) in
+                    join.lives ? try ItemDifference.settled(state, at: taking.stamp.dot) : nil
+                }
+                guard let settled else {
+                    try show(state, of: id, lives: join.lives, front, &session)
+                    return nil
+                }
+                try settled.withBytes { state throws(VaultError) in
+                    try show(state, of: id, lives: true, front, &session)
+                }
+                return SyncState(settled)
             }
-            return nil
         }
         let again = try join.state.withBytes { state throws(VaultError) in
             try syncCall { () throws(SyncError) in try StateJoin.restated(state, at: taking.stamp) }

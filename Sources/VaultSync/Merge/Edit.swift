@@ -68,6 +68,20 @@ struct Edit {
         }
     }
 
+    /// What is shown takes the place of what is in conflict with it, in the parts of which the history has earlier values.
+    /// - Parameter isLower: Whether a value is an earlier counter of a one-time code than another: no conflict.
+    mutating func settle(isLower: (_ value: Int, _ than: Int) -> Bool) {
+        var values: [(part: ItemPart, value: Int)] = shown.fields.map { (.field($0.id), $0.value) }
+        if let notes = shown.single[.notes] { values.append((.notes, notes)) }
+        for (part, value) in values {
+            let others = Set(state.elements(of: part).map(\.value)).subtracting([value])
+            guard !others.allSatisfy({ isLower($0, value) }) else { continue }
+            gone.formUnion(state.elements(of: part))
+            added.append((part, .number(value)))
+            written.append((part, value))
+        }
+    }
+
     /// The values that were in conflict with what was shown, in the parts that are written: they go into the history.
     func losers() -> [(part: ItemPart, value: Int)] {
         written.flatMap { part, now in

@@ -57,23 +57,49 @@ package enum ItemDifference {
         edit.compareWidening(parts.widening) { value in
             WideningMark(space.withBytes { $0.copied(first.places[value]) })
         }
+        guard !edit.isEmpty || isRevived else { return nil }
+        let time = ItemState.time(replacing: edit.gone, now: stamp.time)
+        return try written(edit, of: layout, first, at: Stamp(stamp.dot, time: time), &space)
+    }
+
+    /// Settles what several devices wrote at once in fields and notes: what is shown stays, and the rest goes into the
+    /// history, where its user finds it.
+    ///
+    /// Several devices may do that at once. All write the same, because nothing of it hangs on when or where.
+    /// - Parameter dot: Of the change, if there is one: never used before.
+    /// - Returns: The state after that; nil where nothing is to be settled.
+    /// - Throws: ``SyncError/format(_:)``, ``SyncError/memory(_:)``, ``SyncError/cryptography(_:)``.
+    package static func settled(_ bytes: RawSpan, at dot: Dot) throws(SyncError) -> SecretBytes? {
+        var space = MergeSpace()
+        let layout = try space.layout(at: try space.add(bytes))
+        let table = space.table(of: layout.elements.map(\.value))
+        let state = try table.numbered(layout)
+        var edit = Edit(state, ShownItem(state, table, in: space))
+        edit.settle { value, other in space.isHigherCounter(table.places[other], than: table.places[value]) }
+        guard !edit.isEmpty else { return nil }
+        let time = ItemState.time(replacing: edit.gone, now: .min)
+        return try written(edit, of: layout, table, at: Stamp(dot, time: time), &space)
+    }
+
+    /// A state after an edit.
+    private static func written(
+        _ edit: Edit, of layout: StateLayout, _ first: ValueTable, at stamp: Stamp, _ space: inout MergeSpace
+    ) throws(SyncError) -> SecretBytes {
         var added = try edit.added.map { addition throws(SyncError) in
             (part: addition.part, place: try place(addition.value, first, &space))
         }
-        guard !edit.isEmpty || isRevived else { return nil }
-        let time = ItemState.time(replacing: edit.gone, now: stamp.time)
         for loser in edit.losers() {
-            let place = try addHistory(first.places[loser.value], of: loser.part, time: time, &space)
+            let place = try addHistory(first.places[loser.value], of: loser.part, time: stamp.time, &space)
             added.append((part: .history, place: place))
         }
-        let table = space.table(of: stored + added.map(\.place))
+        let table = space.table(of: layout.elements.map(\.value) + added.map(\.place))
         var state = try table.numbered(layout)
         let gone = renumbered(edit.gone, from: first, to: table)
         let values = try numbered(added, table)
         let kept = Set(
             state.elements.filter { !gone.contains($0) && !$0.part.isSingle }.map { Member($0.part, $0.value) })
         state.write(
-            at: Stamp(stamp.dot, time: time), removing: gone,
+            at: stamp, removing: gone,
             adding: values.filter { !kept.contains(Member($0.part, $0.value)) })
         return try space.encoded(state, of: layout.id, form: layout.form, values: table)
     }
