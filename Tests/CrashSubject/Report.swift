@@ -26,7 +26,13 @@ enum Report {
     }
 
     static func code(of error: any Error) -> String {
-        (error as? VaultError).map { "\($0.code)" } ?? (error as? RoadError)?.code ?? "untyped(\(error))"
+        switch error {
+        case let error as VaultError: "\(error.code)"
+        case let error as RoadError: error.code
+        case SyncError.vault(let error): "\(error.code)"
+        case SyncError.folder(let error): error.code
+        default: "untyped(\(error))"
+        }
     }
 }
 

@@ -85,6 +85,7 @@ import VaultStorage
         case "road-full": try RoadWrites.fill(home)
         case "road-read": try RoadWrites.readOnly(home)
         case "road-watch": try RoadWrites.watch(home)
+        case "sync-round": try SyncRounds.round(home, clock)
         case "small-disk": try SmallDisk.run(home, clock)
         case "small-space": try SmallSpace.run(home, clock, megabytes: number(rest, 0))
         default: return false
