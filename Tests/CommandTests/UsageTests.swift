@@ -179,14 +179,14 @@ import Testing
                 "kind", "username", "url", "text", "date", "secret", "attach", "tag", "field", "clear-after", "days",
                 // Of an import: which file, and what is in its columns.
                 "format", "prefix", "column", "key-file", "qr-image",
+                // Of the sync: what the device is called.
+                "name",
                 // How many backups stay.
                 "keep",
                 // Of health: days, and a list of digests that are no secret.
                 "old", "breached",
                 // Of questions: the program that asks, and how long an answer holds.
                 "pinentry", "for",
-                // Of an import: which file, and what is in its columns.
-                "format", "prefix", "column", "key-file",
             ]
             #expect(names.contains(option.name), "what kind of text is --\(option.name)?")
         }

@@ -5,7 +5,7 @@ enum CommandTable {
     static let program: ProgramTable<Command> = ProgramTable(
         name: "holdfast", about: "Holdfast keeps passwords and other secrets in an encrypted vault.",
         example: "holdfast add logins/mail -u ada --generate", sections: FrontPage.sections,
-        hidden: [.agent, .clipboard, .complete, .manual, .sync] + earlier,
+        hidden: [.agent, .clipboard, .complete, .manual] + earlier,
         general: [Options.home.option, Options.json.option],
         notes: [
             .init(homeRule) { $0.options.contains(Options.home.option) },

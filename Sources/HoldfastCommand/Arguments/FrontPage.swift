@@ -66,8 +66,11 @@ enum FrontPage {
                 .lockPolicyShow, .lockPolicySet, .selfDestructEnable, .selfDestructDisable, .selfDestructCancel,
             ]),
         .init(
+            title: "Several devices",
+            commands: [.syncAdd, .syncInvite, .syncStatus, .syncNow, .syncRemove, .syncLeave, .merge]),
+        .init(
             title: "The vault as a whole",
-            commands: [.verify, .health, .merge, .log, .hardwareClaim, .hardwareLeave, .wipe, .receiptVerify]),
+            commands: [.verify, .health, .log, .hardwareClaim, .hardwareLeave, .wipe, .receiptVerify]),
     ]
 
     private static let programs: [ProgramTable<Command>.Section] = [

@@ -152,6 +152,11 @@ enum Options {
     /// As ``unlocking``, likewise.
     static let proving = unlocking.filter { ![pinDescriptor.option, noAgent.option].contains($0) }
 
+    /// Likewise, where it is asked for twice.
+    static let provingTwice = proving.map {
+        $0 == passcodeDescriptor.option ? twoPasscodesDescriptor.option : $0
+    }
+
     static let defaultCollection = Vault.defaultCollection
 
     /// The options of every command that opens the vault.

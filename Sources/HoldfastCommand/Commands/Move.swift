@@ -132,24 +132,3 @@ extension ItemAccess {
         }
     }
 }
-
-extension Command {
-    /// Refuses, and says what to do instead: people look for it.
-    static let sync = Command(
-        "sync", summary: "keep the vaults of two machines alike (not possible yet)",
-        details: [
-            "Refuses. A vault cannot be synced yet, neither by Holdfast nor by a program that syncs its folder: the files belong "
-                + "together, and a sync replaces them one by one.",
-            "Until then, holdfast merge brings what another vault has into this one, once: holdfast backup DIR on the other machine, "
-                + "and holdfast merge DIR here.",
-        ],
-        example: "holdfast merge /media/stick/vault",
-        options: [Options.home.option, Options.json.option], run: refuseSync)
-}
-
-private func refuseSync(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    SyncedFolder.warn(try HomeFolder.absolutePath(arguments))
-    throw CommandError(
-        .notAllowed, code: .syncRefused, "vaults cannot be synced yet, and nothing was changed",
-        advice: "holdfast merge DIR brings what another vault, or its backup, has into this one")
-}

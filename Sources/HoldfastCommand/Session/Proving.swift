@@ -32,8 +32,10 @@ extension Unlocking {
     }
 
     /// Asks on the terminal, of a vault that is open: what was typed before was longer ago than a proof may be.
-    static func proveAgain(_ arguments: Arguments, _ vault: Vault) throws(CommandError) -> ProofCarrier {
-        let input = SecretInput.onTerminal
+    /// - Parameter input: What it is read from instead: a descriptor that has it on two lines.
+    static func proveAgain(
+        _ arguments: Arguments, _ vault: Vault, from input: SecretInput = .onTerminal
+    ) throws(CommandError) -> ProofCarrier {
         if try asksNobody(vault) { return ProofCarrier(try vaultCall { try vault.proveNobody() }) }
         if usesPhrase(arguments) {
             let phrase = try input.phrase()

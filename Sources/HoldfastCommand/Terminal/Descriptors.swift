@@ -108,7 +108,7 @@ extension Descriptors {
         for option in command.options where option.kind == .descriptor {
             guard let descriptor = arguments.descriptor(option) else { continue }
             let isWritten = [
-                Options.phraseOutDescriptor.option, Options.keyOutDescriptor.option,
+                Options.phraseOutDescriptor.option, Options.keyOutDescriptor.option, Options.codeOutDescriptor.option,
                 Options.recoveryOutDescriptor.option,
             ].contains(option)
             let flags = fcntl(descriptor, F_GETFL)
