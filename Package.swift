@@ -110,7 +110,7 @@ let agentTests: [Target] = [
             "AppLockCore",
             "KeyStores",
             "RealParts",
-            "Items",
+            "Items", "VaultSync", "SyncFormat",
             "VaultCore", "VaultHeader", "VaultLog", "VaultStorage",
             "VaultFormat", "MemorySearch",
             "Cryptography", "SecretMemory",
@@ -329,7 +329,7 @@ let package = Package(
                 "SecretMemory",
                 "SystemCalls",
             ]),
-        library("AgentMessages", ["VaultFormat"]),
+        library("AgentMessages", ["SyncFormat", "VaultFormat"]),
         // What travels between a user's devices: the merge and the bytes; pure.
         library("SyncFormat", ["VaultFormat"]),
         // The sync: keys, entries, roads.
@@ -392,7 +392,7 @@ let package = Package(
                 "AgentMessages", "ProgramProtocols", "ProgramAccess", "AppLockCore", "DeviceOwner", "KeyStores",
                 "VaultCore", "VaultHeader",
                 "VaultLog", "VaultStorage",
-                "VaultFormat", "Items", "Cryptography", "SecretMemory", "SystemCalls",
+                "VaultFormat", "VaultSync", "SyncFormat", "Items", "Cryptography", "SecretMemory", "SystemCalls",
             ]),
         library("CommandLineArguments", ["SystemCalls"]),
         .target(
@@ -464,7 +464,7 @@ let package = Package(
         tests(
             "PublicSurfaceTests",
             ["HoldfastTesting", "RealParts", "BetterAuth", "BetterAuthTransport", "HoldfastUI"] + exported),
-        tests("AgentMessagesTests", ["AgentMessages", "VaultFormat"]),
+        tests("AgentMessagesTests", ["AgentMessages", "SyncFormat", "VaultFormat"]),
         tests("ProgramProtocolsTests", ["ProgramProtocols", "VaultFormat"]),
         tests(
             "CommandTests",

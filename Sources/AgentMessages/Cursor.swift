@@ -53,6 +53,15 @@ struct Cursor {
         try flag(bytes, field) ? try text(bytes, sizes, field) : nil
     }
 
+    /// How many entries follow.
+    mutating func count(_ bytes: RawSpan, _ counts: ClosedRange<Int>, _ field: StaticString) throws(MessageError)
+        -> Int
+    {
+        let count = Int(try integer(bytes, UInt16.self))
+        guard counts.contains(count) else { throw .invalid(field: field) }
+        return count
+    }
+
     /// All that is left.
     mutating func rest(_ sizes: ClosedRange<Int>, _ field: StaticString) throws(MessageError) -> Range<Int> {
         let range = position..<end
@@ -101,14 +110,31 @@ struct Writer {
 
     /// Cut at a whole character where it is too long for its field.
     mutating func text(_ text: String, atMost limit: Int) {
+        let units = Writer.units(of: text, limit)
+        integer(UInt16(clamping: units.count))
+        bytes += units
+    }
+
+    /// The start of a text that is as long as a field may be.
+    static func prefix(of text: String, _ limit: Int) -> String {
+        String(decoding: units(of: text, limit), as: UTF8.self)
+    }
+
+    private static func units(of text: String, _ limit: Int) -> [UInt8] {
         var units = Array(text.utf8)
         if units.count > limit {
             var end = limit
             while end > 0, units[end] & 0xC0 == 0x80 { end -= 1 }
             units.removeLast(units.count - end)
         }
-        integer(UInt16(clamping: units.count))
-        bytes += units
+        return units
+    }
+
+    /// Entries behind their number; those beyond a limit are left out.
+    mutating func list<Entry>(_ entries: [Entry], atMost limit: Int, _ write: (inout Writer, Entry) -> Void) {
+        let entries = entries.prefix(limit)
+        integer(UInt16(clamping: entries.count))
+        for entry in entries { write(&self, entry) }
     }
 }
 

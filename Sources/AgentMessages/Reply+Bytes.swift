@@ -1,3 +1,4 @@
+internal import SyncFormat
 internal import VaultFormat
 
 extension Reply {
@@ -64,6 +65,7 @@ extension Reply {
             let done = try cursor.integer(body, UInt64.self)
             self = .progress(done: done, total: try cursor.integer(body, UInt64.self))
         case .verification: self = .verification(try VerificationReport(&cursor, body))
+        case .sync: self = .sync(try cursor.flag(body, "flags") ? try SyncStatus(&cursor, body) : nil)
         }
         try cursor.expectEnd()
     }
@@ -100,6 +102,9 @@ extension Reply {
             writer.integer(done)
             writer.integer(total)
         case .verification(let report): report.write(&writer)
+        case .sync(let status):
+            writer.flag(status != nil)
+            status?.write(&writer)
         case .done, .ready, .piece: break
         }
         return Frame.bytes(kind: kind.rawValue, bodySize: writer.bytes.count + payload) + writer.bytes

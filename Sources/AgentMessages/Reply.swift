@@ -1,3 +1,4 @@
+package import SyncFormat
 package import VaultFormat
 
 /// What the agent answers. Values are named by where they lie in the message.
@@ -50,6 +51,8 @@ package enum Reply: Sendable, Hashable {
     case progress(done: UInt64, total: UInt64)
     /// What a check found.
     case verification(VerificationReport)
+    /// To ``SyncRequest``; nil where the vault is in no group.
+    case sync(SyncStatus?)
 
     /// Numbers of the messages; they do not change.
     package enum Kind: UInt8, Sendable, Hashable, CaseIterable {
@@ -77,6 +80,7 @@ package enum Reply: Sendable, Hashable {
         case logFindings = 149
         case progress = 150
         case verification = 151
+        case sync = 152
     }
 
     static let noticeSizes = 0...4096
@@ -110,6 +114,7 @@ package enum Reply: Sendable, Hashable {
         case .logFindings: .logFindings
         case .progress: .progress
         case .verification: .verification
+        case .sync: .sync
         }
     }
 }

@@ -12,6 +12,7 @@ package enum Request: Sendable, Hashable {
     case change(ChangeRequest)
     case identity(IdentityCall)
     case maintenance(MaintenanceRequest)
+    case sync(SyncRequest)
 
     /// Reads the body of a request, all of it and nothing else.
     /// - Throws: ``MessageError`` with what is wrong.
@@ -41,13 +42,14 @@ package enum Request: Sendable, Hashable {
         case .change(let request): request
         case .identity(let request): request
         case .maintenance(let request): request
+        case .sync(let request): request
         }
     }
 
     private static let areas: [any RequestArea.Type] = [
         ConnectionRequest.self, LockRequest.self, OwnerRequest.self, RecordRequest.self, TransferRequest.self,
         ItemRequest.self, ProgramRequest.self, LeasingRequest.self, ChangeRequest.self, IdentityCall.self,
-        MaintenanceRequest.self,
+        MaintenanceRequest.self, SyncRequest.self,
     ]
 
     /// The numbers of all messages.

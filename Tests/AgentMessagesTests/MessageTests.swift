@@ -1,4 +1,5 @@
-import AgentMessages
+@testable import AgentMessages
+import SyncFormat
 import TestSupport
 import Testing
 import VaultFormat
@@ -73,7 +74,7 @@ import VaultFormat
         (.leases(.lease(.item(path), seconds: nil)), 0), (.leases(.lease(.tag("work"), seconds: .max)), 0),
         (.leases(.list), 0),
         (.maintenance(.inbox), 0), (.maintenance(.rejectInbox("note")), 0), (.maintenance(.securityLog), 0),
-        (.maintenance(.verify), 0),
+        (.maintenance(.verify), 0), (.sync(.now), 0), (.sync(.status), 0),
         (.maintenance(.acceptInbox(Acceptance(item: "n", name: nil, collection: nil, isReplacing: false))), 0),
         (.maintenance(.acceptInbox(Acceptance(item: "n", name: "\u{e9}", collection: "c", isReplacing: true))), 0),
         (.leases(.revoke(nil)), 0), (.leases(.revoke(.max)), 0),
@@ -131,7 +132,24 @@ import VaultFormat
         return report
     }
 
+    private static var sync: SyncStatus {
+        var road = SyncStatus.Road(path: "/home/ada/Sync \u{e9}")
+        (road.given, road.taken, road.published) = (.max, 1, 2)
+        road.hitches = ["missing: 14 of laptop", "one torn file"]
+        road.problem = "the disk is full"
+        road.time = .min
+        let members = (0..<2).map { number in
+            SyncStatus.Member(
+                SyncMemberID([UInt8](repeating: UInt8(number), count: 16))!, name: "laptop \u{e9}",
+                isThisDevice: number == 0)
+        }
+        return SyncStatus(
+            members: members, words: ["one", "two", "three", "four"], roads: [road, SyncStatus.Road(path: "/")])
+    }
+
     static let replies: [(Reply, payload: Int)] = [
+        (.sync(nil), 0), (.sync(sync), 0),
+        (.sync(SyncStatus(members: Array(sync.members.prefix(1)), words: [], roads: [])), 0),
         (.inbox([]), 0), (.logEntries([]), 0), (.logFindings([]), 0), (.progress(done: 1, total: .max), 0),
         (.verification(VerificationReport()), 0), (.verification(verification), 0),
         (
@@ -302,6 +320,66 @@ import VaultFormat
         #expect(failure.reason == String(repeating: "\u{20ac}", count: 682))
         let composed = RecordName(collection: "", name: "\u{e9}")
         #expect(composed != RecordName(collection: "", name: "e\u{301}"))
+    }
+
+    /// A status of which every part is as long as it may be, and the hitches longer.
+    @Test func `a sync status fits into one message, however much stands in the way`() throws {
+        let members = (0..<SyncLimits.members).map { number in
+            SyncStatus.Member(
+                SyncMemberID([UInt8](repeating: UInt8(number), count: 16))!,
+                name: String(repeating: "n", count: SyncLimits.name), isThisDevice: false)
+        }
+        var road = SyncStatus.Road(path: "/" + String(repeating: "p", count: SyncLimits.path - 1))
+        road.hitches = (0..<1000).map { "hitch \($0)" } + [String(repeating: "\u{20ac}", count: 4000), ""]
+        road.problem = String(repeating: "\u{20ac}", count: 40_000)
+        road.time = 1
+        let status = SyncStatus(
+            members: members, words: Array(repeating: String(repeating: "w", count: 16), count: 4),
+            roads: Array(repeating: road, count: SyncLimits.roads))
+        let bytes = Reply.sync(status).head()
+        #expect(bytes.count <= Frame.size + Frame.longestBody)
+        guard case .sync(let read?) = try parseReply(bytes) else { throw MessageError.truncated }
+        #expect(read.members == status.members && read.words == status.words && read.roads.count == 4)
+        for found in read.roads {
+            #expect(found.path == road.path && found.time == 1)
+            let shown = found.hitches.dropLast()
+            #expect(shown.count > 100 && Array(shown) == Array(road.hitches.prefix(shown.count)))
+            #expect(found.hitches.last == "and \(1001 - shown.count) more")
+            #expect(found.problem == String(repeating: "\u{20ac}", count: 1706))
+        }
+        // What was cut is not cut again.
+        #expect(Reply.sync(read).head() == bytes)
+    }
+
+    @Test func `a sync status beyond its limits is refused`() throws {
+        func message(_ body: [UInt8]) -> [UInt8] { Frame.bytes(kind: 152, bodySize: body.count) + body }
+        let member = [UInt8](repeating: 3, count: 16) + [1, 0, 65, 0]
+        func members(_ count: Int) -> [UInt8] {
+            [1, UInt8(count), 0] + (0..<count).flatMap { _ in member }
+        }
+        let none = [UInt8](repeating: 0, count: 10)
+        func road(path: [UInt8] = [1, 0, 47], hitches: [UInt8] = [0, 0], end: [UInt8]? = nil) -> [UInt8] {
+            path + [UInt8](repeating: 0, count: 24) + hitches + (end ?? none)
+        }
+        let one = members(1) + [0, 0, 1, 0]
+        let whole = message(one + road())
+        #expect(try parseReply(whole).head() == whole)
+        let many = (0..<2049).flatMap { _ in [1, 0, 65] as [UInt8] }
+        let bad: [(String, [UInt8])] = [
+            ("no members", members(0) + [0, 0, 0, 0]), ("33 members", members(33) + [0, 0, 0, 0]),
+            ("another flag", [2]), ("something behind nothing", [0, 0]),
+            ("five words", members(1) + [5, 0] + (0..<5).flatMap { _ in [1, 0, 65] as [UInt8] } + [0, 0]),
+            ("an empty word", members(1) + [1, 0, 0, 0, 0, 0]),
+            ("five roads", members(1) + [0, 0, 5, 0] + (0..<5).flatMap { _ in road() }),
+            ("no path", one + road(path: [0, 0])),
+            ("a time behind no flag", one + road(end: [0, 0, 1] + none.dropFirst(3))),
+            ("an empty problem", one + road(end: [1, 0, 0] + none.dropFirst())),
+            ("an empty hitch", one + road(hitches: [1, 0, 0, 0])),
+            ("too many hitches", one + road(hitches: [1, 8] + many)),
+        ]
+        for (what, body) in bad {
+            #expect(throws: MessageError.self, "\(what)") { try parseReply(message(body)) }
+        }
     }
 
     /// Random bytes behind a right frame: a message or an error, and what is a message has one form only.

@@ -70,6 +70,7 @@ extension Agent {
                 if let connection { fail(connection, .locked) }
                 return
             }
+            beginSync()
             meetWaiters()
             if let connection { tellUnlocked(connection) }
         case .failure(let error):
@@ -110,6 +111,7 @@ extension Agent {
         endedChange = takeChange() ?? endedChange
         // A vault that opens by itself has no lock that only the user ends.
         ssh?.forget(keepingGuards: unasked != nil)
+        endSync()
         endLeases()
         secrets?.tellSurveyed(isLocked: true)
         secrets?.tellLocked(true)

@@ -28,6 +28,7 @@ extension Agent {
         case .change(let request): handle(request, body, connection)
         case .identity(let call): handle(call, body, connection)
         case .maintenance(let request): handle(request, connection)
+        case .sync(let request): handle(request, connection)
         }
     }
 
@@ -83,10 +84,12 @@ extension Agent {
         guard endsAt == nil, lock.isUnlocked, dropReason == nil else { return fail(connection, .locked) }
         connection.stage = .working
         if let reason = lock.visit(clock.now()) { dropKeys(because: reason) }
-        let (number, vault, unused) = (connection.number, vault, lock.unused(clock.now()))
+        let (number, vault, stored, unused) = (connection.number, vault, stored, lock.unused(clock.now()))
         let isTaken =
             lock.isUnlocked
-            && (lane ?? work).submit { .work(number, Work.run(vault, unused: unused) { try body(vault) }) }
+            && (lane ?? work).submit {
+                .work(number, Work.run(vault, unused: unused) { try stored.noting(vault) { try body(vault) } })
+            }
         guard !isTaken else { return }
         fail(connection, lock.isUnlocked ? VaultError(.busy, "the agent has too much to do") : .locked)
     }
@@ -125,6 +128,7 @@ extension Agent {
         case .secrets(let number, let found, let outcome):
             if number != SecretServiceSurvey.number { noteUse(outcome) }
             finishSecrets(number, found, outcome)
+        case .synced(let life, let rounds, let outcome): finishSync(life, rounds, outcome)
         case .prompted(let number, let answer, let secret): finishPrompt(number, answer, secret)
         case .work(let number, let outcome):
             noteUse(outcome)
@@ -138,6 +142,11 @@ extension Agent {
     private func noteUse(_ outcome: Completion.Outcome) {
         if case .headerChanged = outcome { return }
         lock.noteUse(clock.now())
+        followRules()
+    }
+
+    /// Takes over the rules of a header that somebody has met meanwhile.
+    func followRules() {
         guard lock.isUnlocked, let generation = vault.openGeneration, generation != followed else { return }
         followed = generation
         leases.end()

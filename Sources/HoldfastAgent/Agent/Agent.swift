@@ -41,6 +41,11 @@ package final class Agent {
     let speaking: Lane
     /// For what reads everything that is stored: long work, one at a time, in nobody's way.
     let examining: Lane
+    /// Rounds of the sync, one at a time.
+    let syncingLane: Lane
+    var syncing = Syncing()
+    /// Whether a client has stored something that other devices are to get.
+    let stored = StoredNote()
     /// Having the system confirm the device owner, which takes time.
     let asking: Lane
     var confirming: Confirming?
@@ -159,6 +164,7 @@ package final class Agent {
         signing = Lane(threads: 1, queue: SSHEndpoint.connections, completions)
         speaking = Lane(threads: 2, queue: 16, completions, awaited: .byEnd)
         examining = Lane(threads: 1, queue: 4, completions)
+        syncingLane = Lane(threads: 1, queue: 0, completions)
         asking = Lane(threads: 1, queue: 8, completions, awaited: .byNothing)
         prompting = Lane(threads: PromptQueue.mostOpen, queue: PromptQueue.mostOpen, completions)
         folder = try SocketFolder.make(runtime: settings.runtime, home: vault.home.descriptor)
@@ -200,6 +206,7 @@ package final class Agent {
             advance()
             advancePrompts()
             workForSecrets()
+            advanceSync()
             noteRest()
             if let endsAt, isQuiet || MonotonicClock.milliseconds >= endsAt { break }
         }
@@ -210,6 +217,7 @@ package final class Agent {
     /// - Returns: Whether something with names in it has ended.
     private func takeCompletions() -> Bool {
         let completed = completions.takeAll()
+        noteStored()
         for completion in completed { handle(completion) }
         return completed.contains(where: \.isLock)
     }
@@ -295,6 +303,13 @@ extension Agent {
                 let today = clock.now().milliseconds
                 deadline = min(deadline, now + (due > today ? due - today : 0))
             }
+        }
+        for watch in syncing.descriptors {
+            waiting.append(pollfd(fd: watch, events: Int16(POLLIN), revents: 0))
+        }
+        if let due = syncing.schedule.due {
+            let today = clock.now().milliseconds
+            deadline = min(deadline, now + (due > today ? due - today : 0))
         }
         if let restDue {
             let today = clock.now().milliseconds

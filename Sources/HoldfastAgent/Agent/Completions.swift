@@ -90,6 +90,8 @@ enum Completion: Sendable {
     case sshForChip(UInt64, LeaseCheck)
     /// As ``work``, for a call of the Secret Service, with what was found.
     case secrets(UInt64, SecretServiceAnswer?, Outcome)
+    /// Rounds of the sync have ended that were begun in this unlock.
+    case synced(UInt64, SyncRounds?, Outcome)
     /// The user was asked the question with this number, perhaps for a secret.
     case prompted(UInt64, PromptAnswer, UnlockAnswer?)
 
@@ -97,7 +99,7 @@ enum Completion: Sendable {
     var isLock: Bool {
         switch self {
         case .lock, .prompted: true
-        case .unlock, .confirmed, .say, .work, .ssh, .sshForChip, .secrets: false
+        case .unlock, .confirmed, .say, .work, .ssh, .sshForChip, .secrets, .synced: false
         }
     }
 

@@ -35,7 +35,7 @@ final class Packet: @unchecked Sendable {  // handed from one thread to another,
 
     /// Answers that tell of what is in the vault, even without a value.
     private static let ofVault: Set<Reply.Kind> = [
-        .records, .identity, .item, .trash, .texts, .inbox, .logEntries, .logFindings, .verification,
+        .records, .identity, .item, .trash, .texts, .inbox, .logEntries, .logFindings, .verification, .sync,
     ]
 
     /// Sends what it can.

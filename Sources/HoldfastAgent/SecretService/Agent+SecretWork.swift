@@ -77,13 +77,15 @@ extension Agent {
             return end(SecretServiceError.name(of: error), error.reason)
         }
         guard let body else { return end(SecretServiceError.invalidArguments, Agent.wrongArgument) }
-        let (vault, items, gate, room) = (vault, items, working.gate, working.room)
+        let (vault, items, gate, room, stored) = (vault, items, working.gate, working.room, stored)
         let (memory, unused) = (endpoint.memory.items, lock.unused(clock.now()))
         let isTaken = work.submit {
             var found: SecretServiceAnswer?
             let outcome = Work.run(vault, unused: unused) {
-                found = try Work.behind(gate) {
-                    try body(SecretServiceWork(items: items, memory: memory, gate: gate, room: room))
+                found = try stored.noting(vault) {
+                    try Work.behind(gate) {
+                        try body(SecretServiceWork(items: items, memory: memory, gate: gate, room: room))
+                    }
                 }
                 return ([], .rest)
             }
