@@ -241,6 +241,6 @@ extension AppLock {
 
     private func noteWipe() {
         run(.wipeBegan)
-        if vault.isWiped { run(.wipeFinished) }
+        if wipeIsOver() { run(.wipeFinished) }
     }
 }

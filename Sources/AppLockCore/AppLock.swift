@@ -49,6 +49,8 @@ public actor AppLock {
     /// ``unlock(_:)-(OwnerPrompts)`` opened nothing. The vault stays locked.
     public internal(set) var allowsOpenCompartment = false
     private var timer: Task<Void, Never>?
+    /// Waits for the end of a wipe that another thread or process is at.
+    private var ending: Task<Void, Never>?
     private var observers = Observers<Snapshot>(buffered: 8)
     private var recordObservers = Observers<LockRecord>(buffered: 64)
     private var protectionObservers = Observers<Protection>(buffered: 8)
@@ -93,6 +95,7 @@ public actor AppLock {
 
     deinit {
         timer?.cancel()
+        ending?.cancel()
         ownerPrompt?.cancellation.cancel()
         observers.finish()
         recordObservers.finish()
@@ -230,10 +233,32 @@ public actor AppLock {
         }
     }
 
-    /// The vault destroys itself at the limit. What did not end then ends at the next attempt, or at the next start.
+    /// The vault destroys itself at the limit.
     private func finishWipe() {
         if !vault.isWiped { _ = try? vault.burnAttempt() }
-        if vault.isWiped { step(.wipeFinished) }
+        if wipeIsOver() { step(.wipeFinished) }
+    }
+
+    /// Whether nobody is at the wipe any more. While somebody is, the machine is told later: whoever hears that it has
+    /// finished may end the process.
+    func wipeIsOver() -> Bool {
+        switch vault.continueWipe() {
+        case .none: return false
+        case .over: return true
+        case .running:
+            guard ending == nil else { return false }
+            ending = Task { [weak self, vault] in
+                await vault.waitForWipe()
+                guard !Task.isCancelled else { return }
+                await self?.endWipe()
+            }
+            return false
+        }
+    }
+
+    private func endWipe() {
+        ending = nil
+        if wipeIsOver() { run(.wipeFinished) }
     }
 
     /// Sends to all streams of records.

@@ -134,13 +134,41 @@ extension Vault {
         get throws(VaultError) { try receiptKey(of: id) }
     }
 
-    /// Whether the vault was destroyed or is being destroyed; for a process that has it open while another one destroys
-    /// it.
+    /// Whether a wipe has begun, ended or not; for a process that has the vault open while another one destroys it. Who
+    /// ends the process because of it needs ``continueWipe()`` to say that nobody is at it any more.
     package var isWiped: Bool {
         guard let file = try? home.openFile(HeaderFile.name, O_RDONLY, evenIfLinked: true) else {
             return WipeReceiptFile.finished(in: home) != nil
         }
         return (try? file.read(Header.fileSize, at: 0)).flatMap { HeaderFile.genuineMark(in: $0, home) } != nil
+    }
+
+    /// How far a wipe is.
+    package enum WipeProgress: Sendable, Hashable {
+        /// None has begun.
+        case none
+        /// Another thread or process is erasing. A process that ends now may leave that to the next start.
+        case running
+        /// Nobody is at it any more. What could not be erased waits for the next start.
+        case over
+    }
+
+    /// Ends a wipe that has begun, unless somebody is at it; waits for nobody.
+    package func continueWipe() -> WipeProgress {
+        guard isWiped else { return .none }
+        switch Wipe.resume(in: home, settings, patience: 0) {
+        case .none: return .none
+        case .running: return .running
+        case .over: return .over
+        }
+    }
+
+    /// Returns when nobody is at a wipe any more, or the task was cancelled.
+    package func waitForWipe() async {
+        while continueWipe() == .running {
+            // Whoever is at it may be another process, which tells nobody here.
+            do { try await Task.sleep(for: .milliseconds(20)) } catch { return }
+        }
     }
 
     /// Only the first step of a wipe, for measuring it; the next start finishes the rest.

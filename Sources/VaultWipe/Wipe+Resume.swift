@@ -26,21 +26,40 @@ extension Wipe {
     /// As ``finishIfBegun(in:_:)`` under the header's lock.
     /// - Returns: What to throw; nil when no wipe is due after all.
     package static func finish(in home: HomeDirectory, _ settings: VaultSettings) -> VaultError? {
+        switch resume(in: home, settings, patience: 30_000) {
+        case .none: nil
+        case .running(let error), .over(let error): error
+        }
+    }
+
+    /// How a wipe stands.
+    package enum Standing {
+        case none
+        /// Another thread or process is at it.
+        case running(VaultError)
+        /// Nobody is at it any more. What could not be erased waits for the next start.
+        case over(VaultError)
+    }
+
+    /// As ``finish(in:_:)``.
+    /// - Parameter patience: Milliseconds that whoever is at it is waited for.
+    package static func resume(in home: HomeDirectory, _ settings: VaultSettings, patience: Int) -> Standing {
         do throws(VaultError) {
-            let header = try LockedHeader.lock(home, flags: O_RDWR, 30_000, evenIfLinked: true)
+            let header = try LockedHeader.lock(home, flags: O_RDWR, patience, evenIfLinked: true)
             let bytes = try header.read(Header.fileSize, at: 0)
             if let begun = HeaderFile.genuineMark(in: bytes, home) {
-                return Wipe(home, settings, begun.mark, begun.owner).run(header).error
+                return .over(Wipe(home, settings, begun.mark, begun.owner).run(header).error)
             }
-            guard let vault = overdue(bytes, home, settings) else { return nil }
-            return byRules(of: vault, in: home, settings, header).error
+            guard let vault = overdue(bytes, home, settings) else { return .none }
+            return .over(byRules(of: vault, in: home, settings, header).error)
         } catch {
             // Another process with the lock has finished it, or it cannot be finished: either way the vault is closed.
-            if error.code == .wiped { return error }
-            return VaultError(
+            if error.code == .wiped { return .over(error) }
+            let unfinished = VaultError(
                 .wiped,
                 "this vault is to be destroyed, which cannot be done now (\(error.reason)); the wipe continues at the next start",
                 remainingAttempts: 0)
+            return error.code == .busy ? .running(unfinished) : .over(unfinished)
         }
     }
 

@@ -145,6 +145,30 @@ import Testing
         guard case .destroyed = appModel.phase else { return #expect(Bool(false), "and stays so") }
     }
 
+    @Test func `an app does not end while another thread still erases what it named`() async throws {
+        let scratch = try Scratch()
+        try scratch.create()
+        let cache = HeldCache()
+        var settings = scratch.settings
+        settings.wipeTargets = [cache]
+        let (given, exits) = (settings, Exits())
+        let appModel = AppModel(at: scratch.path, interface: "test", ending: .exit, leave: { exits.count += 1 }) {
+            path throws(VaultError) in try HoldfastApp(vault: Vault(at: path, settings: given))
+        }
+        guard case .ready(let models) = appModel.phase else { return #expect(Bool(false), "there is one") }
+        // As at the last sample that a sensor did not recognise: not by a call of the lock.
+        let wiping = Thread { [vault = models.lock.app.vault] in
+            _ = try? vault.wipe(passcode: secret("right"), spending: vault.burnAttempt()) { _ in }
+        }
+        wiping.start()
+        await until { cache.isReached }
+        await models.lock.refresh()
+        #expect(exits.count == 0 && !cache.isGone)
+        cache.letGo()
+        await until { exits.count > 0 }
+        #expect(exits.count == 1 && cache.isGone)
+    }
+
     @Test func aFolderThatIsTakenIsLeftAlone() async throws {
         let scratch = try Scratch()
         try FileManager.default.createDirectory(atPath: scratch.path, withIntermediateDirectories: true)

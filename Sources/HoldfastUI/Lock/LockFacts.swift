@@ -10,12 +10,19 @@ struct LockFacts: Sendable {
     /// See ``LockModel/leavesHardware``.
     let leavesHardware: Bool
     let now: BootInstant
+    /// How far the vault's wipe is.
+    let wipe: Vault.WipeProgress
     /// Of a lock that is shut.
     let owner: OwnerFacts?
 
     @concurrent
     init(of app: HoldfastApp) async {
         status = Result { () throws(VaultError) in try app.vault.status() }
+        if case .failure(let error) = status, error.code == .wiped {
+            wipe = app.vault.continueWipe()
+        } else {
+            wipe = .none
+        }
         protection = try? app.vault.protection()
         leavesHardware = app.vault.leavesHardware
         snapshot = await app.lock.snapshot
@@ -31,11 +38,7 @@ struct LockFacts: Sendable {
     }
 
     /// Whether the vault was destroyed, and not only begun to be.
-    var isWiped: Bool {
-        if snapshot.state == .wiped { return true }
-        if case .failure(let error) = status { return error.code == .wiped && snapshot.state != .wiping }
-        return false
-    }
+    var isWiped: Bool { snapshot.state == .wiped || wipe == .over }
 
     /// When the next counted attempt is taken; nil when one may be made now.
     var delayedUntil: BootInstant? {

@@ -82,6 +82,8 @@ public final class LockModel {
     @ObservationIgnored private let events: AsyncStream<Sent>.Continuation
     @ObservationIgnored private let tasks = TaskBag()
     @ObservationIgnored private let ticking = OneTask()
+    /// Waits for the end of a wipe that another thread or process is at.
+    @ObservationIgnored private let ending = OneTask()
 
     /// Whether content is withheld until the user authenticates.
     public var isLocked: Bool { state != .unlocked }
@@ -366,9 +368,15 @@ extension LockModel {
         showStop()
         showDelay(facts.now)
         if facts.isWiped {
-            let ending = enders
+            let due = enders
             enders = []
-            for end in ending { end() }
+            for end in due { end() }
+        } else if facts.wipe == .running {
+            ending.replace(
+                with: Task { [weak self, vault = app.vault] in
+                    await vault.waitForWipe()
+                    if !Task.isCancelled { await self?.refresh() }
+                })
         }
     }
 
