@@ -158,17 +158,14 @@ extension FolderRound {
             states.append(state)
         }
         // In one transaction this device can say an item again only once.
-        if !intake.items.isDisjoint(with: ids) || intake.states.count + states.count > EntryFill.most { try commit() }
-        intake.items.formUnion(ids)
-        intake.streams[stream] = next
-        intake.states += states
-        intake.bytes += states.reduce(0) { $0 + $1.bytes.count }
-        if intake.states.count >= EntryFill.most || intake.bytes >= GroupHome.Batch.bytes
-            || intake.streams.count >= 64
-        {
+        if !intake.items.isDisjoint(with: ids) || intake.changes + states.count > EntryFill.most { try commit() }
+        // The entries before it may have been refused.
+        guard !stopped.contains(stream) else { return false }
+        intake.add(TakenEntry(number: front.number, states: states, items: ids, stream: next))
+        if intake.changes >= EntryFill.most || intake.bytes >= GroupHome.Batch.bytes || intake.streams.count >= 64 {
             try commit()
         }
-        return true
+        return !stopped.contains(stream)
     }
 
     /// The state that a change has; nil while a piece of it is missing.

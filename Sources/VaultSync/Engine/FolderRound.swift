@@ -22,11 +22,31 @@ package final class FolderRound {
 
     /// What was read and is not in the vault yet.
     struct Intake {
-        var states: [SyncState] = []
-        var bytes = 0
+        /// In the order in which they were taken.
+        private(set) var entries: [TakenEntry] = []
+        private(set) var bytes = 0
         /// As they are once it is.
         var streams: [StreamID: KnownStream] = [:]
-        var items: Set<SyncItemID> = []
+        private(set) var items: Set<SyncItemID> = []
+
+        var states: [SyncState] { entries.flatMap(\.states) }
+        var changes: Int { entries.reduce(0) { $0 + $1.states.count } }
+
+        mutating func add(_ entry: TakenEntry) {
+            entries.append(entry)
+            streams[entry.stream.reader.stream] = entry.stream
+            items.formUnion(entry.items)
+            bytes += entry.states.reduce(0) { $0 + $1.bytes.count }
+        }
+    }
+
+    /// An entry that was read, with all that it has.
+    struct TakenEntry {
+        let number: UInt64
+        let states: [SyncState]
+        let items: Set<SyncItemID>
+        /// Its stream behind it.
+        let stream: KnownStream
     }
 
     /// What is known of a stream, with what was read of it.
@@ -80,17 +100,24 @@ package final class FolderRound {
     }
 
     /// Writes what differs as entries of this device.
-    func stamp() throws(SyncError) {
-        try inVault { () throws(VaultError) in
-            let (clean, changes) = try home.stamp()
-            self.clean = clean
-            report.given += changes
-        }
+    func stamp() throws(SyncError) { try inVault { () throws(VaultError) in try stampAgain() } }
+
+    private func stampAgain() throws(VaultError) {
+        let (clean, changes) = try home.stamp()
+        self.clean = clean
+        report.given += changes
     }
 
     /// Puts what was read into the vault.
     func commit() throws(SyncError) {
         guard !intake.streams.isEmpty else { return }
+        do throws(VaultError) { try commitAll() } catch {
+            guard error.isOfEntries else { throw .vault(error) }
+            try commitEach()
+        }
+    }
+
+    private func commitAll() throws(VaultError) {
         for _ in 0..<GroupHome.mostTries {
             do throws(VaultError) {
                 var number: UInt64 = 0
@@ -104,16 +131,49 @@ package final class FolderRound {
                     if !again.isEmpty { try home.seal(again, in: &session) }
                 }
                 clean = clean.following(number)
-                report.taken += intake.states.count
+                report.taken += intake.changes
                 intake = Intake()
                 return
             } catch {
                 // Somebody wrote meanwhile. That comes first.
-                guard error.code == .busy, !home.isStale else { throw .vault(error) }
-                try stamp()
+                guard error.code == .busy, !home.isStale else { throw error }
+                try stampAgain()
             }
         }
-        throw .vault(VaultError(.busy, "the vault is being written to all the time"))
+        throw VaultError(.busy, "the vault is being written to all the time")
+    }
+
+    /// Takes each entry by itself, because one of them cannot be joined with what is here, or not be shown. Its stream
+    /// is refused from there on, and everything else is taken.
+    private func commitEach() throws(SyncError) {
+        let all = intake
+        intake = Intake()
+        // Of which nothing was taken.
+        let taken = Set(all.entries.map(\.stream.reader.stream))
+        intake.streams = all.streams.filter { !taken.contains($0.key) }
+        var refused: Set<StreamID> = []
+        for entry in all.entries {
+            let stream = entry.stream.reader.stream
+            guard !refused.contains(stream) else { continue }
+            intake.add(entry)
+            do throws(VaultError) { try commitAll() } catch {
+                guard error.isOfEntries else { throw .vault(error) }
+                intake = Intake()
+                refused.insert(stream)
+                try refuse(stream, at: entry.number, entry.stream.member, .vault(error))
+            }
+        }
+    }
+}
+
+extension VaultError {
+    /// Whether what was to be written is the reason, and not the vault or the machine. All records were read before
+    /// the round, so damage of the vault has ended it then.
+    fileprivate var isOfEntries: Bool {
+        [
+            .damaged, .newerVersion, .tooLarge, .invalidName, .invalidItem, .isItem, .exists, .recordExists,
+            .recordNotFound,
+        ].contains(code)
     }
 }
 
