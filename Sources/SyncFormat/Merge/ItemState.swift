@@ -125,6 +125,12 @@ extension ItemState {
 
 /// Changes of one's own: each has a stamp that was never used, of the own stream.
 extension ItemState {
+    /// Whether ``write(at:removing:adding:)`` may be called with a stamp.
+    package func canWrite(at stamp: Stamp) -> Bool {
+        let dot = Dot(origin(of: stamp.dot.stream), stamp.dot.number)
+        return !context.covers(dot) || versions.contains { $0.dot == dot }
+    }
+
     /// Takes values out and puts values in.
     /// - Parameters:
     ///   - stamp: Of this write; its dot is above all of its stream that the item has seen, or that of the entry which
@@ -136,7 +142,7 @@ extension ItemState {
     ) {
         let stamp = Stamp(Dot(origin(of: stamp.dot.stream), stamp.dot.number), time: stamp.time)
         // What comes twice in one transaction is written twice for one entry, which has the last of it.
-        precondition(!context.covers(stamp.dot) || versions.contains { $0.dot == stamp.dot }, "a dot is used once")
+        precondition(canWrite(at: stamp), "a dot is used once")
         if !gone.isEmpty { elements.removeAll { gone.contains($0) } }
         elements += added.map { Element($0.part, stamp, $0.value) }
         elements.sort()

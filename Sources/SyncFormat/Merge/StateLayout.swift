@@ -42,6 +42,8 @@ package struct StateLayout: Sendable, Hashable {
     package private(set) var versions: [Stamp] = []
     package private(set) var context = CausalContext()
     package private(set) var removals = CausalContext()
+    /// Bytes of all of it.
+    private let size: Int
 
     /// Reads what lies in a part of the bytes.
     /// - Throws: ``FormatError/newerVersion(_:)``, ``FormatError/wrongSize``, ``FormatError/invalid(field:)`` for
@@ -50,6 +52,7 @@ package struct StateLayout: Sendable, Hashable {
         guard region.count <= StateLimits.size else { throw .wrongSize }
         let seen = try StateSeen(parsing: bytes, in: region)
         (form, id, removals, context) = (seen.form, seen.id, seen.removals, seen.context)
+        size = region.count
         let streams = seen.streams
         var reader = seen.reader
         let stamps = try StateLayout.stamps(bytes, &reader, streams)
@@ -70,6 +73,16 @@ package struct StateLayout: Sendable, Hashable {
     /// - Parameter heads: The last entry that was taken of each stream. A stream of what was met first has one.
     package func isWithin(_ heads: [StreamID: UInt64]) -> Bool {
         (context.highest + removals.highest).allSatisfy { $0.number <= heads[$0.stream] ?? 1 }
+    }
+
+    /// Whether an entry may have it.
+    package var fitsEntry: Bool {
+        var streams = Set(removals.highest.map(\.origin))
+        streams.formUnion(context.highest.map(\.origin))
+        var stamps = Set(versions)
+        for element in elements { stamps.insert(element.stamp) }
+        return size <= StateLimits.InEntry.size && streams.count <= StateLimits.InEntry.streams
+            && stamps.count <= StateLimits.InEntry.stamps && elements.count <= StateLimits.InEntry.elements
     }
 
     fileprivate static func streams(_ bytes: RawSpan, _ reader: inout StateReader) throws(FormatError) -> [StreamLife] {
@@ -174,6 +187,11 @@ package struct StateSeen: Sendable {
         self.reader = reader
     }
 
+    /// How many streams it names beside those that are known.
+    package func unknownStreams(beside known: (StreamID) -> Bool) -> Int {
+        Set(streams.map(\.stream)).count { !known($0) }
+    }
+
     /// Whether it names an entry of a stream behind one.
     package func names(_ stream: StreamID, after last: UInt64) -> Bool {
         context.names(stream, after: last) || removals.names(stream, after: last)
@@ -184,12 +202,22 @@ package struct StateSeen: Sendable {
 package enum StateLimits {
     /// Bytes of a state: an item of 1 MiB with every value in conflict on eight devices.
     package static let size = 8 << 20
-    package static let streams = 256
+    package static let streams = 1024
+    /// Of these, streams that nobody in the group writes: those of items that were first met.
+    package static let unknownStreams = 256
     /// Removals that were taken back, of one item by one device.
     package static let life: UInt32 = 65_535
     package static let stamps = 4096
     /// Values, those in conflict and the earlier ones too.
     package static let elements = 8192
+
+    /// Of a state that is in an entry: half, so that any two can be joined.
+    package enum InEntry {
+        package static let size = StateLimits.size / 2
+        package static let streams = StateLimits.streams / 2
+        package static let stamps = StateLimits.stamps / 2
+        package static let elements = StateLimits.elements / 2
+    }
 }
 
 /// Reads a state's numbers; every read is bounds-checked.

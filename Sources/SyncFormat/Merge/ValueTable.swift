@@ -79,6 +79,12 @@ package struct StateWriter: Sendable {
         else { throw .wrongSize }
     }
 
+    /// Whether an entry may have it.
+    package var fitsEntry: Bool {
+        size <= StateLimits.InEntry.size && streams.count <= StateLimits.InEntry.streams
+            && stamps.count <= StateLimits.InEntry.stamps && state.elements.count <= StateLimits.InEntry.elements
+    }
+
     /// Writes all of it; there is room for ``size`` bytes.
     /// - Parameter values: The bytes that the table's places are in.
     package func write(into output: inout MutableRawSpan, values: RawSpan) {

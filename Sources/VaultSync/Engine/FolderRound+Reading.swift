@@ -175,7 +175,7 @@ extension FolderRound {
         guard form == .pieces else {
             return SyncState(try secretMemory { () throws(SecretMemoryError) in try SecretBytes(copying: bytes) })
         }
-        var assembly = try PieceAssembly(bytes, limit: UInt64(StateLimits.size))
+        var assembly = try PieceAssembly(bytes, limit: UInt64(StateLimits.InEntry.size))
         while let id = assembly.next {
             guard let name = PieceFileName(id: id) else { throw .format(.invalid(field: "piece list")) }
             if try add(name, in: [stream], to: &assembly) { continue }

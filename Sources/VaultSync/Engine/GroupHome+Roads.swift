@@ -70,7 +70,7 @@ extension GroupHome {
                     let (form, place) = try format { () throws(FormatError) in try ChangeForm.parse(change) }
                     let bytes = change.extracting(place)
                     guard form == .pieces else { return try StateJoin.id(of: bytes) }
-                    var assembly = try PieceAssembly(bytes, limit: UInt64(StateLimits.size))
+                    var assembly = try PieceAssembly(bytes, limit: UInt64(StateLimits.InEntry.size))
                     while let id = assembly.next {
                         try assembly.add(outboxPiece(id))
                     }

@@ -228,8 +228,21 @@ extension GroupHome {
     /// that were loaded at once would give one number to two entries.
     /// - Parameter isLast: Whether nothing of the group is left after it.
     /// - Throws: `busy` where another one was faster (``isStale`` tells): then this value is to be loaded again. And
-    ///   what `body` throws.
-    func write(isLast: Bool = false, _ body: (inout WriteSession) throws(VaultError) -> Void) throws(VaultError) {
+    ///   what `body` throws. This value is as it was then.
+    func write(
+        isLast: Bool = false, _ body: (inout WriteSession) throws(VaultError) -> Void
+    ) throws(VaultError) {
+        let before = (record: record, keeper: keeper, rosters: rosters, streams: streams, roads: roads)
+        do throws(VaultError) { try writing(isLast, body) } catch {
+            (record, keeper, rosters) = (before.record, before.keeper, before.rosters)
+            (streams, roads) = (before.streams, before.roads)
+            throw error
+        }
+    }
+
+    private func writing(
+        _ isLast: Bool, _ body: (inout WriteSession) throws(VaultError) -> Void
+    ) throws(VaultError) {
         try items.write { session throws(VaultError) in
             let stored = try session.withSync(GroupRecord.recordName) { bytes throws(VaultError) in
                 bytes.copied(0..<bytes.byteCount)

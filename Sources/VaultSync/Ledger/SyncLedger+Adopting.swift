@@ -114,13 +114,14 @@ extension SyncLedger {
             let amended = try shadow.state.withBytes { state throws(VaultError) in
                 try syncCall { () throws(SyncError) in try change(state) }
             }
-            if amended.isChanged {
-                let front = shadow.front
-                try amended.state.withBytes { state throws(VaultError) in
-                    try session.store(front, state, of: id)
-                }
+            let isSaid = amended.isAnything && isSaid(amended)
+            let front = shadow.front
+            if isSaid && amended.isReduced {
+                try amended.said.withBytes { state throws(VaultError) in try session.store(front, state, of: id) }
+            } else if amended.isChanged {
+                try amended.state.withBytes { state throws(VaultError) in try session.store(front, state, of: id) }
             }
-            if amended.isAnything && isSaid(amended) { states.append(SyncState(amended.said)) }
+            if isSaid { states.append(SyncState(amended.said)) }
         }
         return states
     }

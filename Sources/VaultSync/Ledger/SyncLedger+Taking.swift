@@ -28,13 +28,13 @@ extension SyncLedger {
         guard comparison.found.isEmpty, session.number == comparison.transaction + 1 else {
             throw VaultError(.busy, "something was written in the vault meanwhile")
         }
-        let taking = Taking(heads: heads, counting: counting, stamp: stamp)
+        let taking = Taking(counting: counting, stamp: stamp)
         // Of an item that comes more than once the last has all.
         var restated: [SyncItemID: SyncState] = [:]
         for state in states {
             try state.bytes.withBytes { bytes throws(VaultError) in
                 let id = try syncCall { () throws(SyncError) in try StateJoin.id(of: bytes, within: heads) }
-                if let again = try take(bytes, of: id, taking, &session) { restated[id] = again }
+                if let again = try take(bytes, of: id, heads, taking, &session) { restated[id] = again }
             }
         }
         for id in comparison.displaced { try place(id, in: &session) }
@@ -43,23 +43,36 @@ extension SyncLedger {
 
     /// What a transaction takes by.
     private struct Taking {
-        let heads: [StreamID: UInt64]
         let counting: [StreamID: UInt64]
         let stamp: Stamp
     }
 
     private func take(
-        _ bytes: RawSpan, of id: SyncItemID, _ taking: Taking, _ session: inout WriteSession
+        _ bytes: RawSpan, of id: SyncItemID, _ heads: [StreamID: UInt64], _ taking: Taking,
+        _ session: inout WriteSession
     ) throws(VaultError) -> SyncState? {
         guard let known = try session.shadow(of: id) else {
             let join = try syncCall { () throws(SyncError) in try StateJoin(first: bytes) }
+            try SyncLedger.checkStreams(join, heads)
             return try take(join, of: id, .empty([]), taking, &session)
         }
         let front = known.front
         let join = try known.state.withBytes { own throws(VaultError) in
             try syncCall { () throws(SyncError) in try StateJoin(of: own, with: bytes) }
         }
+        try SyncLedger.checkStreams(join, heads)
         return try take(join, of: id, front, taking, &session)
+    }
+
+    /// A member could go on inventing streams until nobody else's were let in.
+    private static func checkStreams(
+        _ join: borrowing StateJoin, _ heads: [StreamID: UInt64]
+    ) throws(VaultError) {
+        try join.state.withBytes { state throws(VaultError) in
+            try syncCall { () throws(SyncError) in
+                if try StateJoin.isCrowded(state, knowing: heads) { throw .format(.invalid(field: "state streams")) }
+            }
+        }
     }
 
     private func take(
@@ -74,8 +87,13 @@ extension SyncLedger {
                 }
             }
             if amended.isChanged {
-                try amended.state.withBytes { state throws(VaultError) in
-                    try show(state, of: id, lives: join.lives, front, &session)
+                func show(_ state: RawSpan, _ session: inout WriteSession) throws(VaultError) {
+                    try self.show(state, of: id, lives: join.lives, front, &session)
+                }
+                if amended.isReduced {
+                    try amended.said.withBytes { state throws(VaultError) in try show(state, &session) }
+                } else {
+                    try amended.state.withBytes { state throws(VaultError) in try show(state, &session) }
                 }
                 return SyncState(amended.said)
             }

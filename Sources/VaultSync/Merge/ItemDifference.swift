@@ -98,10 +98,11 @@ package enum ItemDifference {
         let values = try numbered(added, table)
         let kept = Set(
             state.elements.filter { !gone.contains($0) && !$0.part.isSingle }.map { Member($0.part, $0.value) })
+        try state.checkWrite(at: stamp)
         state.write(
-            at: stamp, removing: gone,
-            adding: values.filter { !kept.contains(Member($0.part, $0.value)) })
-        return try space.encoded(state, of: layout.id, form: layout.form, values: table)
+            at: stamp, removing: gone, adding: values.filter { !kept.contains(Member($0.part, $0.value)) })
+        let said = try space.said(state, at: stamp, of: layout.id, form: layout.form, values: table)
+        return try space.encoded(said, of: layout.id, form: layout.form, values: table)
     }
 
     /// Whether a part of a state has a value that is not shown.

@@ -16,6 +16,8 @@ package struct StateAmendment: ~Copyable {
     package let isAnything: Bool
     /// What travels: of an item that was removed for good the removal alone, whatever lies in the trash here.
     package let said: SecretBytes
+    /// Whether what travels is less than the state because an entry may not have it all. It is kept then, too.
+    let isReduced: Bool
 
     /// Takes over the values that entries behind the last ones that count have.
     /// - Parameters:
@@ -23,8 +25,9 @@ package struct StateAmendment: ~Copyable {
     ///   - stamp: Of this write, never used before.
     /// - Throws: ``SyncError/format(_:)``, ``SyncError/memory(_:)``.
     package init(adopting bytes: RawSpan, after last: [StreamID: UInt64], at stamp: Stamp) throws(SyncError) {
-        try self.init(bytes) { state in
-            state.adopt(where: { dot in last[dot.stream].map { dot.number > $0 } ?? false }, at: stamp)
+        try self.init(bytes, stamp) { state throws(SyncError) in
+            try state.checkWrite(at: stamp)
+            return state.adopt(where: { dot in last[dot.stream].map { dot.number > $0 } ?? false }, at: stamp)
         }
     }
 
@@ -34,22 +37,31 @@ package struct StateAmendment: ~Copyable {
     package init(
         rebasing bytes: RawSpan, of stream: StreamID, after last: UInt64, at stamp: Stamp
     ) throws(SyncError) {
-        try self.init(bytes) { $0.rebase(stream, after: last, at: stamp) }
+        guard stamp.dot.stream != stream else { throw .format(.invalid(field: "state stamp")) }
+        try self.init(bytes, stamp) { state throws(SyncError) in
+            try state.checkWrite(at: stamp)
+            return state.rebase(stream, after: last, at: stamp)
+        }
     }
 
-    private init(_ bytes: RawSpan, _ change: (inout ItemState<Int>) -> Bool) throws(SyncError) {
+    private init(
+        _ bytes: RawSpan, _ stamp: Stamp, _ change: (inout ItemState<Int>) throws(SyncError) -> Bool
+    ) throws(SyncError) {
         var space = MergeSpace()
         let layout = try space.layout(at: try space.add(bytes))
         let table = space.table(of: layout.elements.map(\.value))
         var state = try table.numbered(layout)
-        let isChanged = change(&state)
+        let isChanged = try change(&state)
         let kept = try space.encoded(state, of: layout.id, form: layout.form, values: table)
         let isAnything = state.hasContent || !state.removals.isEmpty
         let streams = Set(state.context.highest.map(\.stream))
+        let whole = state
+        state = try space.said(whole, at: stamp, of: layout.id, form: layout.form, values: table)
+        let isLess = state != whole
         if !state.lives { state.dropContent() }
         said = try space.encoded(state, of: layout.id, form: layout.form, values: table)
         self.state = kept
-        self.isChanged = isChanged
+        (self.isChanged, isReduced) = (isChanged, isLess)
         (self.isAnything, self.streams) = (isAnything, streams)
         hasRemovals = !state.removals.isEmpty
     }

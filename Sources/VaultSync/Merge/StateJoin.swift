@@ -29,9 +29,19 @@ package struct StateJoin: ~Copyable {
     /// Whether an item can be made of what came: nothing else is taken, or each round would end at it.
     /// - Throws: ``SyncError/format(_:)``, ``SyncError/memory(_:)``.
     static func check(_ bytes: RawSpan) throws(SyncError) {
+        let layout = try format { () throws(FormatError) in
+            try StateLayout(parsing: bytes, in: 0..<bytes.byteCount)
+        }
+        guard layout.fitsEntry else { throw .format(.wrongSize) }
         let join = try StateJoin(first: bytes)
         guard join.lives else { return }
         try join.state.withBytes { state throws(SyncError) in _ = try ItemProjection(of: state) }
+    }
+
+    /// Whether a state names more streams that nobody writes than an item can come to.
+    static func isCrowded(_ bytes: RawSpan, knowing heads: [StreamID: UInt64]) throws(SyncError) -> Bool {
+        let seen = try format { () throws(FormatError) in try StateSeen(parsing: bytes, in: 0..<bytes.byteCount) }
+        return seen.unknownStreams { heads[$0] != nil } > StateLimits.unknownStreams
     }
 
     /// Whether a state names nothing but what was taken.
@@ -87,7 +97,9 @@ extension StateJoin {
         let layout = try space.layout(at: try space.add(bytes))
         let table = space.table(of: layout.elements.map(\.value))
         var state = try table.numbered(layout)
+        try state.checkWrite(at: stamp)
         state.write(at: stamp)
-        return try space.encoded(state, of: layout.id, form: layout.form, values: table)
+        let said = try space.said(state, at: stamp, of: layout.id, form: layout.form, values: table)
+        return try space.encoded(said, of: layout.id, form: layout.form, values: table)
     }
 }

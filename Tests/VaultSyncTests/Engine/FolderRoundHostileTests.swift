@@ -45,10 +45,64 @@ import VaultStorage
         let all = ["mail": "password=three", "bank": "password=four"]
         #expect(try group.phone.shown() == all && group.laptop.shown() == all)
     }
+
+    @Test func `a state that leaves no room to be joined with another is refused`() throws {
+        let scratch = try ScratchFolder("round")
+        let group = try Group(scratch)
+        let stream = try group.tablet.home.stream
+        try group.tablet.say(.item, id(99)) { item("large", tags: 0..<4200) }
+        try group.tablet.round()
+        try group.laptop.add("mail", "one")
+        try group.laptop.round()
+        let report = try group.phone.round()
+        #expect(report.taken == 1)
+        #expect(report.hitches.count == 1 && report.hitches.allSatisfy { $0.refuses(stream) })
+        try settle(group.laptop, group.phone)
+        #expect(try group.phone.shown() == ["mail": "password=one"])
+    }
+
+    @Test func `nobody fills an item with streams that nobody writes`() throws {
+        let scratch = try ScratchFolder("round")
+        let group = try Group(scratch)
+        let stream = try group.tablet.home.stream
+        try group.tablet.say(.item, id(99), seen: (0..<200).map(firstMet)) { item("large") }
+        try group.tablet.say(.item, id(99), seen: (200..<400).map(firstMet)) { item("large") }
+        try group.tablet.round()
+        let report = try group.phone.round()
+        #expect(report.taken == 1)
+        #expect(report.hitches.count == 1 && report.hitches.allSatisfy { $0.refuses(stream) })
+        try settle(group.laptop, group.phone)
+    }
+
+    @Test func `an item that a member filled can be changed by others`() throws {
+        let scratch = try ScratchFolder("round")
+        let group = try Group(scratch)
+        let stream = try group.tablet.home.stream
+        for number in 0..<3 {
+            let tags = number * 3500..<(number + 1) * 3500
+            try group.tablet.say(.item, id(99), at: Stamp(firstMet(UInt32(number)), time: 1)) {
+                item("large", tags: tags)
+            }
+        }
+        try group.tablet.round()
+        // Two of them fit.
+        for device in [group.laptop, group.phone] {
+            let report = try device.round()
+            #expect(report.taken == 2)
+            #expect(report.hitches.count == 1 && report.hitches.allSatisfy { $0.refuses(stream) })
+        }
+        try settle(group.laptop, group.phone)
+        try group.phone.set("large", "two")
+        let report = try group.phone.round()
+        #expect(report.given == 1)
+        try settle(group.laptop, group.phone)
+        #expect(try group.laptop.shown() == ["large": "password=two"])
+        #expect(try group.laptop.round().hitches.allSatisfy { $0.refuses(stream) })
+    }
 }
 
 /// The bytes of a place.
-func place(_ name: String, in collection: String = "") -> [UInt8] {
+func place(_ name: String, in collection: String = "default") -> [UInt8] {
     var writer = ByteWriter()
     writer.integer(UInt8(0))
     writer.counted(Array(collection.utf8))
@@ -64,8 +118,9 @@ extension RoundHitch {
 
 extension SyncedDevice {
     /// Writes an entry with one state, whatever it says.
+    /// - Parameter stamp: Of the values; nil for the entry's.
     func say(
-        _ form: StateLayout.Form, _ item: SyncItemID, seen: [Dot] = [],
+        _ form: StateLayout.Form, _ item: SyncItemID, at stamp: Stamp? = nil, seen: [Dot] = [],
         _ values: () throws -> [(part: ItemPart, value: [UInt8])]
     ) throws {
         let values = try values()
@@ -80,11 +135,27 @@ extension SyncedDevice {
                 for dot in seen { context.insert(dot) }
                 var state = ItemState<Int>(elements: [], versions: [], context: context, removals: CausalContext())
                 state?.write(
-                    at: home.nextStamp(), adding: places.map { ($0.part, table.number(of: $0.place) ?? 0) })
+                    at: stamp ?? home.nextStamp(), adding: places.map { ($0.part, table.number(of: $0.place) ?? 0) })
                 guard let state else { throw .format(.invalid(field: "state")) }
                 return try space.encoded(state, of: item, form: form, values: table)
             }
             try home.seal([SyncState(bytes)], in: &session)
         }
     }
+}
+
+/// What every item has, and some tags.
+private func item(_ name: String, tags: Range<Int> = 0..<0) -> [(part: ItemPart, value: [UInt8])] {
+    let front: [(part: ItemPart, value: [UInt8])] = [
+        (.place, place(name)), (.kind, [1]), (.flags, [0, 0]), (.created, [UInt8](repeating: 0, count: 8)),
+    ]
+    return front + tags.map { (.tag, Array("tag \($0)".utf8)) }
+}
+
+/// The dot of what was first met somewhere.
+private func firstMet(_ number: UInt32) -> Dot {
+    var writer = ByteWriter()
+    writer.append([UInt8](repeating: 7, count: 12))
+    writer.integer(number)
+    return Dot(StreamID(writer.bytes) ?? id(7), 1)
 }
