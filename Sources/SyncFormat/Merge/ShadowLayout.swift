@@ -18,7 +18,9 @@ package struct ShadowLayout: Sendable, Hashable {
         package static let isDisplaced = Flags(rawValue: 4)
         /// There is no record: the vault does not let this one in where it wants to be.
         package static let waits = Flags(rawValue: 8)
-        fileprivate static let all: Flags = [.lives, .isTrashedHere, .isDisplaced, .waits]
+        /// A later state waits beside the shadow: the unlock that took it did not reach the record.
+        package static let isBehind = Flags(rawValue: 16)
+        fileprivate static let all: Flags = [.lives, .isTrashedHere, .isDisplaced, .waits, .isBehind]
     }
 
     static let version: UInt8 = 1
@@ -26,6 +28,7 @@ package struct ShadowLayout: Sendable, Hashable {
     package var flags: Flags
     /// 0 where there is no record.
     package var sequence: UInt64
+    /// Of the record. Of one that waits, where it wants to be.
     package var collection: String
     /// Empty where there is no record.
     package var name: String

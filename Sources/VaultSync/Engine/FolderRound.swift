@@ -169,7 +169,7 @@ package final class FolderRound {
 extension VaultError {
     /// Whether what was to be written is the reason, and not the vault or the machine. All records were read before
     /// the round, so damage of the vault has ended it then.
-    fileprivate var isOfEntries: Bool {
+    var isOfEntries: Bool {
         [
             .damaged, .newerVersion, .tooLarge, .invalidName, .invalidItem, .isItem, .exists, .recordExists,
             .recordNotFound,

@@ -22,8 +22,9 @@ extension GroupHome {
         if let comparison { now = comparison } else { now = try ledger.differences() }
         var changes = 0
         for _ in 0..<GroupHome.mostTries {
-            if now.found.isEmpty { return (now, changes) }
-            changes += try seal(now)
+            let waiting = now.waiting.filter { !unlandable.contains($0) }
+            if now.found.isEmpty, waiting.isEmpty { return (now, changes) }
+            if now.found.isEmpty { try land(waiting) } else { changes += try seal(now) }
             // Somebody else may have written between two transactions.
             now = try ledger.differences()
         }
@@ -58,6 +59,36 @@ extension GroupHome {
             }
         }
         return changes
+    }
+
+    /// Shows what waited for collections that are reached by now.
+    private func land(_ ids: [SyncItemID]) throws(VaultError) {
+        var rest = ids[...]
+        while !rest.isEmpty {
+            let batch = rest.prefix(EntryFill.most)
+            do throws(VaultError) { try landAll(batch) } catch {
+                guard error.isOfEntries else { throw error }
+                // One of them cannot be shown: it goes on waiting.
+                for id in batch {
+                    do throws(VaultError) { try landAll(CollectionOfOne(id)) } catch {
+                        guard error.isOfEntries else { throw error }
+                        unlandable.insert(id)
+                    }
+                }
+            }
+            rest = rest.dropFirst(batch.count)
+        }
+    }
+
+    private func landAll(_ ids: some Sequence<SyncItemID>) throws(VaultError) {
+        try write { session throws(VaultError) in
+            let stamp = try stampInRoom()
+            var states: [SyncState] = []
+            for id in ids {
+                if let state = try ledger.land(id, counting: ended, at: stamp, in: &session) { states.append(state) }
+            }
+            if !states.isEmpty { try seal(states, in: &session) }
+        }
     }
 
     /// The next stamp, where the stream has room for one more entry.

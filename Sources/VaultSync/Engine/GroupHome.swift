@@ -22,6 +22,8 @@ package final class GroupHome {
     var streams: [StreamID: KnownStream]
     /// By their numbers.
     package internal(set) var roads: [Int: RoadRecord]
+    /// Items that waited for their collection, and cannot be shown in it.
+    var unlandable: Set<SyncItemID> = []
     /// Whether somebody else has written since it was loaded.
     private(set) var isStale = false
 

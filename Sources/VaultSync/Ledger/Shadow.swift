@@ -11,7 +11,17 @@ package struct Shadow: ~Copyable {
     package var state: SecretBytes
 
     /// The name of an item's shadow among the sync's own records. One that is larger than a record has more of them.
-    static func name(of id: SyncItemID, part: Int = 0) -> String { part == 0 ? "i\(id)" : "i\(id).\(part)" }
+    static func name(of id: SyncItemID, part: Int = 0, _ kind: Kind = .shown) -> String {
+        part == 0 ? "\(kind.rawValue)\(id)" : "\(kind.rawValue)\(id).\(part)"
+    }
+
+    /// What a record has of an item.
+    enum Kind: String {
+        /// What was shown last.
+        case shown = "i"
+        /// What came when the item's record was not reached.
+        case waiting = "j"
+    }
 
     /// The item of a shadow's first record; nil for every other record.
     static func id(ofName name: String) -> SyncItemID? {
@@ -28,10 +38,10 @@ package struct Shadow: ~Copyable {
 
 extension WriteSession {
     /// An item's shadow; nil when it was never met.
-    mutating func shadow(of id: SyncItemID) throws(VaultError) -> Shadow? {
+    mutating func shadow(of id: SyncItemID, _ kind: Shadow.Kind = .shown) throws(VaultError) -> Shadow? {
         var buffer = SecretBuffer(limit: 2 * StateLimits.size)
         var part = 0
-        while try append(Shadow.name(of: id, part: part), to: &buffer) { part += 1 }
+        while try append(Shadow.name(of: id, part: part, kind), to: &buffer) { part += 1 }
         guard part > 0 else { return nil }
         return try buffer.withBytes { bytes throws(VaultError) in
             let front = try Shadow.layout(bytes)
@@ -54,7 +64,9 @@ extension WriteSession {
     }
 
     /// Stores a shadow in place of what is there.
-    mutating func store(_ front: ShadowLayout, _ state: RawSpan, of id: SyncItemID) throws(VaultError) {
+    mutating func store(
+        _ front: ShadowLayout, _ state: RawSpan, of id: SyncItemID, _ kind: Shadow.Kind = .shown
+    ) throws(VaultError) {
         var buffer = SecretBuffer(limit: 2 * StateLimits.size)
         do throws(SecretMemoryError) {
             try unsafe buffer.append(front.front.span.bytes)
@@ -65,12 +77,19 @@ extension WriteSession {
             let start = part * Vault.largestInlineValue
             let end = min(start + Vault.largestInlineValue, buffer.count)
             try buffer.withBytes { bytes throws(VaultError) in
-                try put(sync: bytes.extracting(start..<end), for: Shadow.name(of: id, part: part))
+                try put(sync: bytes.extracting(start..<end), for: Shadow.name(of: id, part: part, kind))
             }
         }
-        var part = parts
-        while try withSync(Shadow.name(of: id, part: part), { _ throws(VaultError) in true }) == true {
-            try delete(sync: Shadow.name(of: id, part: part))
+        try remove(from: parts, of: id, kind)
+    }
+
+    /// Removes what waits for an item's record to be reached.
+    mutating func removeWaiting(of id: SyncItemID) throws(VaultError) { try remove(from: 0, of: id, .waiting) }
+
+    private mutating func remove(from first: Int, of id: SyncItemID, _ kind: Shadow.Kind) throws(VaultError) {
+        var part = first
+        while try withSync(Shadow.name(of: id, part: part, kind), { _ throws(VaultError) in true }) == true {
+            try delete(sync: Shadow.name(of: id, part: part, kind))
             part += 1
         }
     }

@@ -57,8 +57,16 @@ extension SyncLedger {
             return try take(join, of: id, .empty([]), taking, &session)
         }
         let front = known.front
-        let join = try known.state.withBytes { own throws(VaultError) in
-            try syncCall { () throws(SyncError) in try StateJoin(of: own, with: bytes) }
+        let join: StateJoin
+        if front.flags.contains(.isBehind), let waiting = try session.shadow(of: id, .waiting) {
+            let all = try SyncLedger.join(known, waiting)
+            join = try all.state.withBytes { own throws(VaultError) in
+                try syncCall { () throws(SyncError) in try StateJoin(of: own, with: bytes) }
+            }
+        } else {
+            join = try known.state.withBytes { own throws(VaultError) in
+                try syncCall { () throws(SyncError) in try StateJoin(of: own, with: bytes) }
+            }
         }
         try SyncLedger.checkStreams(join, heads)
         return try take(join, of: id, front, taking, &session)
@@ -73,6 +81,47 @@ extension SyncLedger {
                 if try StateJoin.isCrowded(state, knowing: heads) { throw .format(.invalid(field: "state streams")) }
             }
         }
+    }
+
+    private static func join(
+        _ known: borrowing Shadow, _ waiting: borrowing Shadow
+    ) throws(VaultError) -> StateJoin {
+        try known.state.withBytes { own throws(VaultError) in
+            try waiting.state.withBytes { late throws(VaultError) in
+                try syncCall { () throws(SyncError) in try StateJoin(of: own, with: late) }
+            }
+        }
+    }
+
+    /// Shows what waited for its collection to be reached, as part of a transaction.
+    /// - Parameters:
+    ///   - id: Of ``Comparison/waiting``, in which nothing else differs.
+    ///   - counting: As for ``take(_:heads:after:counting:at:in:)``, like `stamp`.
+    /// - Returns: What this device has to say again.
+    package func land(
+        _ id: SyncItemID, counting: [StreamID: UInt64], at stamp: Stamp, in session: inout WriteSession
+    ) throws(VaultError) -> SyncState? {
+        guard let known = try session.shadow(of: id) else { return nil }
+        var front = known.front
+        guard front.flags.contains(.isBehind) else {
+            guard front.flags.contains(.waits) else { return nil }
+            let isShown = front
+            try known.state.withBytes { state throws(VaultError) in
+                try show(state, of: id, lives: true, isShown, &session)
+            }
+            return nil
+        }
+        front.flags.remove(.isBehind)
+        let cleared = front
+        guard let waiting = try session.shadow(of: id, .waiting) else {
+            try known.state.withBytes { state throws(VaultError) in try session.store(cleared, state, of: id) }
+            return nil
+        }
+        let join = try SyncLedger.join(known, waiting)
+        try session.removeWaiting(of: id)
+        try known.state.withBytes { state throws(VaultError) in try session.store(cleared, state, of: id) }
+        return try take(
+            join, of: id, cleared, Taking(counting: counting, stamp: stamp), &session)
     }
 
     private func take(
@@ -126,12 +175,17 @@ extension SyncLedger {
         _ state: RawSpan, of id: SyncItemID, lives: Bool, _ front: ShadowLayout, _ session: inout WriteSession
     ) throws(VaultError) {
         let before = front.name.isEmpty ? nil : EntryPath(collection: front.collection, name: front.name)
+        if let before, session.admission.shut[before.collection] != nil {
+            return try wait(state, of: id, front, &session)
+        }
+        if front.flags.contains(.isBehind) { try session.removeWaiting(of: id) }
         guard lives else { return try bury(state, of: id, before, front, &session) }
         let shown = try syncCall { () throws(SyncError) in try ItemProjection(of: state) }
         let collection = shown.record.collection
         guard !Admission.isReserved(collection), session.admission.shut[collection] == nil else {
             if let before { try session.delete(before.name, in: before.collection) }
-            return try session.store(.empty([.lives, .waits]), state, of: id)
+            let front = ShadowLayout(flags: [.lives, .waits], sequence: 0, collection: collection, name: "")
+            return try session.store(front, state, of: id)
         }
         var wanted = EntryPath(collection: collection, name: shown.record.name)
         if shown.isInTrash { wanted = EntryPath(collection: collection, name: "\u{0}trash/\(id)") }
@@ -145,6 +199,19 @@ extension SyncLedger {
             }
         }
         try store(state, of: id, at: place, place == wanted ? .lives : [.lives, .isDisplaced], &session)
+    }
+
+    /// What came of an item whose record this unlock does not reach lies beside its shadow. The shadow stays: it tells
+    /// what this device changes in the record.
+    private func wait(
+        _ state: RawSpan, of id: SyncItemID, _ front: ShadowLayout, _ session: inout WriteSession
+    ) throws(VaultError) {
+        try session.store(.empty([]), state, of: id, .waiting)
+        guard !front.flags.contains(.isBehind), let known = try session.shadow(of: id) else { return }
+        var behind = front
+        behind.flags.insert(.isBehind)
+        let marked = behind
+        try known.state.withBytes { state throws(VaultError) in try session.store(marked, state, of: id) }
     }
 
     /// An item that others removed for good goes to the own trash; what is there already stays for its time.
@@ -252,12 +319,14 @@ extension SyncLedger {
 
     /// Moves an item to where it wants to be, if that is possible by now.
     func place(_ id: SyncItemID, in session: inout WriteSession) throws(VaultError) {
-        guard let shadow = try session.shadow(of: id), shadow.front.flags.contains(.isDisplaced) else { return }
+        guard let shadow = try session.shadow(of: id), shadow.front.flags.contains(.isDisplaced),
+            !shadow.front.flags.contains(.isBehind), session.admission.shut[shadow.front.collection] == nil
+        else { return }
         let state = try shadow.state.withBytes { state throws(VaultError) in
             try syncCall { () throws(SyncError) in try StatePlace(of: state) }
         }
         let wanted = EntryPath(collection: state.collection, name: state.name)
-        guard try holder(of: wanted, &session) == nil else { return }
+        guard session.admission.shut[wanted.collection] == nil, try holder(of: wanted, &session) == nil else { return }
         try session.rename(
             shadow.front.name, in: shadow.front.collection, to: wanted.name, in: wanted.collection, replacing: false)
         let flags = shadow.front.flags.subtracting(.isDisplaced)

@@ -24,13 +24,15 @@ package final class SyncLedger: Sendable {
         package let found: [Difference]
         /// Items that are not where they want to be.
         package let displaced: [SyncItemID]
+        /// Items of which something waited for a collection that is reached by now.
+        package let waiting: [SyncItemID]
         /// The last transaction that was seen. While no other was committed, nothing else differs.
         package let transaction: UInt64
 
         /// The same behind a transaction of the caller, who committed it and knows that nothing else was written: what
         /// ``take(_:heads:after:at:in:)`` wrote does not differ.
         package func following(_ transaction: UInt64) -> Comparison {
-            Comparison(found: [], displaced: displaced, transaction: transaction)
+            Comparison(found: [], displaced: displaced, waiting: waiting, transaction: transaction)
         }
     }
 
@@ -112,9 +114,12 @@ package final class SyncLedger: Sendable {
             found.append((place.spelled, .gone(id)))
         }
         let order = found.sorted { $0.0.utf8.lexicographicallyPrecedes($1.0.utf8) }
+        let waiting = shadows.filter { _, shadow in
+            !shadow.flags.isDisjoint(with: [.waits, .isBehind]) && vault.reaches(shadow.collection)
+        }
         return Comparison(
             found: order.map(\.1), displaced: shadows.filter { $0.value.flags.contains(.isDisplaced) }.keys.sorted(),
-            transaction: transaction)
+            waiting: waiting.keys.sorted(), transaction: transaction)
     }
 
     // Changes of this device
@@ -172,6 +177,7 @@ package final class SyncLedger: Sendable {
                     front.flags.subtract([.isDisplaced, .waits])
                 }
             }
+            if shadow.front.flags.contains(.isBehind) { front.flags.insert(.isBehind) }
             next = try shadow.state.withBytes { state throws(VaultError) in
                 try syncCall { () throws(SyncError) in
                     settlesConflict = try ItemDifference.hasConflict(state)
@@ -187,7 +193,7 @@ package final class SyncLedger: Sendable {
         let settled = front
         try next.withBytes { state throws(VaultError) in
             // The losers of a conflict are history by now. A record without them would say that the user forgot them.
-            if settlesConflict && !isInTrash(place) {
+            if settlesConflict && !isInTrash(place) && !settled.flags.contains(.isBehind) {
                 try show(state, of: id, lives: true, settled, &session)
             } else {
                 try session.store(settled, state, of: id)
@@ -199,7 +205,11 @@ package final class SyncLedger: Sendable {
     /// A record that the user removed for good, or whose time in the trash is over.
     private func remove(_ id: SyncItemID, _ session: inout WriteSession) throws(VaultError) -> SecretBytes? {
         guard let shadow = try session.shadow(of: id) else { return nil }
-        let front = ShadowLayout.empty([])
+        // What waits for it was not seen by who removed it.
+        let isBehind = shadow.front.flags.contains(.isBehind)
+        let front = ShadowLayout(
+            flags: isBehind ? .isBehind : [], sequence: 0, collection: isBehind ? shadow.front.collection : "", name: ""
+        )
         // Others removed it: nobody has to be told.
         let isToldAlready = !shadow.front.flags.contains(.lives)
         let state = try shadow.state.withBytes { state throws(VaultError) in

@@ -60,9 +60,12 @@ final class SyncedDevice {
     var home: GroupHome { get throws { try #require(try GroupHome.load(items.vault)) } }
 
     /// Locks, forgets what it saw of the road, and unlocks.
-    func restart() throws {
+    /// - Parameter minima: Collections that the unlock may not be enough for.
+    func restart(minima: [String: Assurance] = [:]) throws {
         items.vault.lock()
         memory = RoadMemory()
+        var settings = settings
+        settings.minima = minima
         items = try SyncedDevice.open(place, settings)
     }
 
@@ -119,14 +122,16 @@ final class SyncedDevice {
 
     // MARK: - What a user does and sees
 
-    func add(_ name: String, _ password: String) throws {
+    func add(_ name: String, _ password: String, in collection: String = Vault.defaultCollection) throws {
         var item = try Item(.login)
         try item.add(.secret, "password", secret(password))
-        try items.add(item, as: name)
+        try items.add(item, as: name, in: collection)
     }
 
-    func set(_ name: String, _ value: String, label: String = "password") throws {
-        try items.change(name) { item in
+    func set(
+        _ name: String, _ value: String, label: String = "password", in collection: String = Vault.defaultCollection
+    ) throws {
+        try items.change(name, in: collection) { item in
             if let field = item.field(label) {
                 try item.set(field, secret(value))
             } else {
@@ -141,13 +146,31 @@ final class SyncedDevice {
 
     func value(_ name: String) throws -> [UInt8] { try items.vault.value(for: name).revealed() }
 
-    func remove(_ name: String) throws { try items.vault.delete(name) }
+    func remove(_ name: String, in collection: String = Vault.defaultCollection) throws {
+        try items.vault.delete(name, in: collection)
+    }
+
+    func move(
+        _ name: String, from collection: String = Vault.defaultCollection, to target: String
+    ) throws {
+        try items.write { session throws(VaultError) in
+            try session.rename(name, in: collection, to: name, in: target, replacing: false)
+        }
+    }
+
+    /// The password of an item in a collection.
+    func password(_ name: String, in collection: String) throws -> String? {
+        guard try items.vault.contains(name, in: collection) else { return nil }
+        let item = try items.item(name, in: collection)
+        return item.field("password").map { field in item.withValue(of: field) { $0.array.text } }
+    }
 
     /// Everything that is shown, as texts.
     func shown() throws -> [String: String] {
         var all: [String: String] = [:]
         // What was removed by others is in the own trash, where nobody else looks.
-        for record in try items.vault.records() where record.name.utf8.first != 0 {
+        for record in try items.vault.records()
+        where record.name.utf8.first != 0 && record.collection == Vault.defaultCollection {
             guard record.isItem else {
                 all[record.name] = "\(try value(record.name).hashValue)"
                 continue
