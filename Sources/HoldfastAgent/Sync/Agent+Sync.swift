@@ -5,8 +5,8 @@ internal import SystemCalls
 internal import VaultCore
 internal import VaultFormat
 internal import VaultHeader
-internal import VaultStorage
-internal import VaultSync
+package import VaultStorage
+package import VaultSync
 
 /// What the agent's own thread knows of the sync.
 struct Syncing {
@@ -181,14 +181,15 @@ extension Work {
 
 extension VaultError {
     /// What is wrong with the group's own records.
-    fileprivate init(ofSync error: SyncError) {
+    package init(ofSync error: SyncError) {
         switch error {
         case .vault(let error): self = error
         case .memory(let error): self.init(any: error)
         case .cryptography(let error): self.init(any: error)
         case .format(.newerVersion):
             self.init(.newerVersion, "the records of the sync were written by a newer version of Holdfast")
-        case .format, .notAuthentic, .notForThisMember, .road, .folder:
+        case .format, .notAuthentic, .notForThisMember, .road, .folder, .invitationEnded, .tooManyMembers,
+            .tooManyInvitations:
             self = .damaged("the records of the sync do not fit each other")
         }
     }

@@ -25,7 +25,7 @@ extension ItemState {
     }
 
     /// The values of a set, each once, in ascending order.
-    package func members(of part: ItemPart) -> [Value] {
+    package func members(of part: ItemPart) -> [Int] {
         var values = elements(of: part).map(\.value)
         values.sort()
         return values.enumerated().filter { $0.offset == 0 || values[$0.offset - 1] != $0.element }.map(\.element)

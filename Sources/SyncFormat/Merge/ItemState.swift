@@ -1,19 +1,18 @@
 /// What a device knows of an item: the values that are there, what was seen, and what was removed for good.
 ///
-/// The merge decides by contexts and never by clocks. Values are names here (numbers of a ``ValueTable``, or whatever
-/// a test takes): equal names stand for equal bytes, and their order is that of the bytes. So the merge is a pure
-/// function without a secret in it.
+/// The merge decides by contexts and never by clocks. Values are numbers of a ``ValueTable`` here: equal numbers stand for
+/// equal bytes, and their order is that of the bytes. So the merge is a pure function without a secret in it.
 ///
 /// For one value the three things that can be known of it, *not seen*, *there* and *gone*, are in this order, and a
 /// join takes the higher: that is what makes the join commutative, associative and idempotent.
-package struct ItemState<Value: Comparable & Hashable & Sendable>: Sendable, Hashable {
+package struct ItemState: Sendable, Hashable {
     /// A value of a part, with where it was written.
     package struct Element: Sendable, Hashable, Comparable {
         package let part: ItemPart
         package let stamp: Stamp
-        package let value: Value
+        package let value: Int
 
-        package init(_ part: ItemPart, _ stamp: Stamp, _ value: Value) {
+        package init(_ part: ItemPart, _ stamp: Stamp, _ value: Int) {
             self.part = part
             self.stamp = stamp
             self.value = value
@@ -138,7 +137,7 @@ extension ItemState {
     ///   - gone: Values that the writer has seen and replaces or removes.
     ///   - added: What is new.
     package mutating func write(
-        at stamp: Stamp, removing gone: Set<Element> = [], adding added: [(part: ItemPart, value: Value)] = []
+        at stamp: Stamp, removing gone: Set<Element> = [], adding added: [(part: ItemPart, value: Int)] = []
     ) {
         let stamp = Stamp(Dot(origin(of: stamp.dot.stream), stamp.dot.number), time: stamp.time)
         // What comes twice in one transaction is written twice for one entry, which has the last of it.

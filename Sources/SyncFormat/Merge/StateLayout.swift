@@ -68,6 +68,12 @@ package struct StateLayout: Sendable, Hashable {
         guard isMinimal(streams, stamps) else { throw .invalid(field: "state streams") }
     }
 
+    /// Whether a part of these kinds has more than one value, equal ones among them.
+    package func hasSeveralValues(in kinds: Set<ItemPart.Kind>) -> Bool {
+        // A part's values follow each other.
+        zip(elements, elements.dropFirst()).contains { $0.part == $1.part && kinds.contains($0.part.kind) }
+    }
+
     /// Whether it names writes of no stream that are not known: a number that nobody wrote would take away what its
     /// writer writes later.
     /// - Parameter heads: The last entry that was taken of each stream. A stream of what was met first has one.

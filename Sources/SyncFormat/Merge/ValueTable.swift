@@ -28,12 +28,12 @@ package struct ValueTable: Sendable {
 
     /// A state with numbers for its values.
     /// - Throws: ``FormatError/invalid(field:)`` for values that the table was not made of.
-    package func state(of layout: StateLayout) throws(FormatError) -> ItemState<Int> {
-        var elements: [ItemState<Int>.Element] = []
+    package func state(of layout: StateLayout) throws(FormatError) -> ItemState {
+        var elements: [ItemState.Element] = []
         elements.reserveCapacity(layout.elements.count)
         for element in layout.elements {
             guard let number = numbers[element.value] else { throw .invalid(field: "state value") }
-            elements.append(ItemState<Int>.Element(element.part, element.stamp, number))
+            elements.append(ItemState.Element(element.part, element.stamp, number))
         }
         guard
             let state = ItemState(
@@ -47,7 +47,7 @@ package struct ValueTable: Sendable {
 package struct StateWriter: Sendable {
     private let id: SyncItemID
     private let form: StateLayout.Form
-    private let state: ItemState<Int>
+    private let state: ItemState
     private let places: [Range<Int>]
     private let streams: [StreamLife]
     private let stamps: [Stamp]
@@ -56,7 +56,7 @@ package struct StateWriter: Sendable {
 
     /// - Throws: ``FormatError/wrongSize`` for a state that no reader takes.
     package init(
-        _ state: ItemState<Int>, of id: SyncItemID, form: StateLayout.Form, values table: ValueTable
+        _ state: ItemState, of id: SyncItemID, form: StateLayout.Form, values table: ValueTable
     ) throws(FormatError) {
         self.id = id
         self.form = form

@@ -145,11 +145,10 @@ extension FolderRound {
                 try self.state(of: change, stream, front.number)
             }
             guard let state else { return false }
-            let id = try state.bytes.withBytes { bytes throws(SyncError) in
-                try StateJoin.check(bytes)
-                return try StateJoin.id(of: bytes)
+            let (id, isWithin) = try state.bytes.withBytes { bytes throws(SyncError) in
+                try StateJoin.received(bytes, within: heads)
             }
-            guard try state.bytes.withBytes({ bytes throws(SyncError) in try StateJoin.isWithin(heads, bytes) }) else {
+            guard isWithin else {
                 // It builds on what its writer's earlier streams had seen.
                 report.hitches.insert(.waits(stream, of: front.number))
                 return false

@@ -11,14 +11,14 @@ struct Edit {
         case bytes([UInt8])
     }
 
-    private let state: ItemState<Int>
+    private let state: ItemState
     private let shown: ShownItem
-    private(set) var gone: Set<ItemState<Int>.Element> = []
+    private(set) var gone: Set<ItemState.Element> = []
     private(set) var added: [(part: ItemPart, value: Value)] = []
     /// Parts with one value that are written, with the value that they have now.
     private var written: [(part: ItemPart, value: Int?)] = []
 
-    init(_ state: ItemState<Int>, _ shown: ShownItem) {
+    init(_ state: ItemState, _ shown: ShownItem) {
         self.state = state
         self.shown = shown
     }

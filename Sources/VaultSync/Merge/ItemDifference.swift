@@ -20,7 +20,7 @@ package enum ItemDifference {
         let ids = firstIDs(parts.fields, of: record.id)
         let values = try allValues(parts, ids, &space)
         let table = space.table(of: parts.places + values.map(\.place))
-        var state = ItemState<Int>()
+        var state = ItemState()
         state.write(
             at: Stamp(Dot(stream, 1), time: parts.modified), adding: try numbered(values, table))
         return try space.encoded(state, of: record.id, form: record.form, values: table)
@@ -72,6 +72,7 @@ package enum ItemDifference {
     package static func settled(_ bytes: RawSpan, at dot: Dot) throws(SyncError) -> SecretBytes? {
         var space = MergeSpace()
         let layout = try space.layout(at: try space.add(bytes))
+        guard layout.hasSeveralValues(in: [.field, .notes]) else { return nil }
         let table = space.table(of: layout.elements.map(\.value))
         let state = try table.numbered(layout)
         var edit = Edit(state, ShownItem(state, table, in: space))
@@ -115,12 +116,12 @@ package enum ItemDifference {
 
     /// The same values by the numbers of another table.
     static func renumbered(
-        _ elements: Set<ItemState<Int>.Element>, from old: ValueTable, to new: ValueTable
-    ) -> Set<ItemState<Int>.Element> {
+        _ elements: Set<ItemState.Element>, from old: ValueTable, to new: ValueTable
+    ) -> Set<ItemState.Element> {
         Set(
             elements.compactMap { element in
                 new.number(of: old.places[element.value]).map { number in
-                    ItemState<Int>.Element(element.part, element.stamp, number)
+                    ItemState.Element(element.part, element.stamp, number)
                 }
             })
     }

@@ -81,7 +81,7 @@ package struct MergeSpace: ~Copyable {
     /// The bytes of a state whose values are here.
     /// - Throws: ``SyncError/format(_:)`` for one that is too large, ``SyncError/memory(_:)``.
     package borrowing func encoded(
-        _ state: ItemState<Int>, of id: SyncItemID, form: StateLayout.Form, values table: ValueTable
+        _ state: ItemState, of id: SyncItemID, form: StateLayout.Form, values table: ValueTable
     ) throws(SyncError) -> SecretBytes {
         let writer: StateWriter
         do throws(FormatError) {
@@ -97,7 +97,7 @@ package struct MergeSpace: ~Copyable {
 
 extension ValueTable {
     /// A state with numbers for its values.
-    func numbered(_ layout: StateLayout) throws(SyncError) -> ItemState<Int> {
+    func numbered(_ layout: StateLayout) throws(SyncError) -> ItemState {
         do throws(FormatError) { return try state(of: layout) } catch { throw .format(error) }
     }
 }

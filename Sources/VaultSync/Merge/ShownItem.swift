@@ -40,7 +40,7 @@ struct ShownItem {
     private var room = ItemLimits.size - ItemLayout.frontSize
     private var entries = ItemLimits.entries
 
-    init(_ state: ItemState<Int>, _ table: ValueTable, in space: borrowing MergeSpace) {
+    init(_ state: ItemState, _ table: ValueTable, in space: borrowing MergeSpace) {
         for element in state.elements where element.part.isSingle && single[element.part] == nil {
             guard element.part.kind != .field, element.part.kind != .order else { continue }
             single[element.part] = state.shown(element.part)?.value
@@ -86,7 +86,7 @@ struct ShownItem {
 
     /// The value of a field that is shown: of codes that differ in the counter alone the highest.
     private static func shown(
-        _ id: FieldID, _ state: ItemState<Int>, _ table: ValueTable, in space: borrowing MergeSpace
+        _ id: FieldID, _ state: ItemState, _ table: ValueTable, in space: borrowing MergeSpace
     ) -> Int? {
         guard var shown = state.shown(.field(id))?.value else { return nil }
         for other in state.conflicts(in: .field(id)).map(\.value)
@@ -96,7 +96,7 @@ struct ShownItem {
 
     /// The latest that there is room for.
     private mutating func showHistory(
-        _ state: ItemState<Int>, _ table: ValueTable, in space: borrowing MergeSpace
+        _ state: ItemState, _ table: ValueTable, in space: borrowing MergeSpace
     ) {
         let all = space.withBytes { bytes in
             state.members(of: .history).map { value in
@@ -126,7 +126,7 @@ struct ShownItem {
 
     /// The fields that have a value, in the order in which they are shown: as the shown order has them, and those that
     /// it does not know behind.
-    static func order(_ state: ItemState<Int>, _ table: ValueTable, in space: borrowing MergeSpace) -> [FieldID] {
+    static func order(_ state: ItemState, _ table: ValueTable, in space: borrowing MergeSpace) -> [FieldID] {
         let all = state.fields
         guard let order = state.shown(.order) else { return all }
         let bytes = space.withBytes { $0.copied(table.places[order.value]) }
@@ -141,7 +141,7 @@ struct ShownItem {
 
     /// The tags that let more programs in and that nobody took away.
     private static func allowed(
-        _ state: ItemState<Int>, _ table: ValueTable, in space: borrowing MergeSpace
+        _ state: ItemState, _ table: ValueTable, in space: borrowing MergeSpace
     ) -> [String] {
         let marks = state.members(of: .wideningTag).compactMap { value in
             WideningMark(space.withBytes { $0.copied(table.places[value]) })

@@ -45,7 +45,7 @@ package struct StateAmendment: ~Copyable {
     }
 
     private init(
-        _ bytes: RawSpan, _ stamp: Stamp, _ change: (inout ItemState<Int>) throws(SyncError) -> Bool
+        _ bytes: RawSpan, _ stamp: Stamp, _ change: (inout ItemState) throws(SyncError) -> Bool
     ) throws(SyncError) {
         var space = MergeSpace()
         let layout = try space.layout(at: try space.add(bytes))

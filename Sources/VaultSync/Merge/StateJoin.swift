@@ -26,29 +26,22 @@ package struct StateJoin: ~Copyable {
         } catch { throw .format(error) }
     }
 
-    /// Whether an item can be made of what came: nothing else is taken, or each round would end at it.
-    /// - Throws: ``SyncError/format(_:)``, ``SyncError/memory(_:)``.
-    static func check(_ bytes: RawSpan) throws(SyncError) {
+    /// The item of a state as it came in an entry, and whether it names nothing but what was taken.
+    /// - Throws: ``SyncError/format(_:)``, also for one that is larger than an entry's may be.
+    static func received(
+        _ bytes: RawSpan, within heads: [StreamID: UInt64]
+    ) throws(SyncError) -> (id: SyncItemID, isWithin: Bool) {
         let layout = try format { () throws(FormatError) in
             try StateLayout(parsing: bytes, in: 0..<bytes.byteCount)
         }
         guard layout.fitsEntry else { throw .format(.wrongSize) }
-        let join = try StateJoin(first: bytes)
-        guard join.lives else { return }
-        try join.state.withBytes { state throws(SyncError) in _ = try ItemProjection(of: state) }
+        return (layout.id, layout.isWithin(heads))
     }
 
     /// Whether a state names more streams that nobody writes than an item can come to.
     static func isCrowded(_ bytes: RawSpan, knowing heads: [StreamID: UInt64]) throws(SyncError) -> Bool {
         let seen = try format { () throws(FormatError) in try StateSeen(parsing: bytes, in: 0..<bytes.byteCount) }
         return seen.unknownStreams { heads[$0] != nil } > StateLimits.unknownStreams
-    }
-
-    /// Whether a state names nothing but what was taken.
-    static func isWithin(_ heads: [StreamID: UInt64], _ bytes: RawSpan) throws(SyncError) -> Bool {
-        do throws(FormatError) {
-            return try StateLayout(parsing: bytes, in: 0..<bytes.byteCount).isWithin(heads)
-        } catch { throw .format(error) }
     }
 
     /// What came of an item that was never met here.

@@ -52,6 +52,6 @@ package enum StateRemoval {
     /// - Throws: ``SyncError/memory(_:)``.
     package static func nothing(of id: SyncItemID) throws(SyncError) -> SecretBytes {
         let space = MergeSpace()
-        return try space.encoded(ItemState<Int>(), of: id, form: .item, values: space.table(of: []))
+        return try space.encoded(ItemState(), of: id, form: .item, values: space.table(of: []))
     }
 }

@@ -7,8 +7,8 @@ extension MergeSpace {
     /// - Parameter stamp: Of the write that says it.
     /// - Throws: ``SyncError/format(_:)``.
     borrowing func said(
-        _ state: ItemState<Int>, at stamp: Stamp, of id: SyncItemID, form: StateLayout.Form, values table: ValueTable
-    ) throws(SyncError) -> ItemState<Int> {
+        _ state: ItemState, at stamp: Stamp, of id: SyncItemID, form: StateLayout.Form, values table: ValueTable
+    ) throws(SyncError) -> ItemState {
         if !state.lives || (try? StateWriter(state, of: id, form: form, values: table))?.fitsEntry == true {
             return state
         }
@@ -19,7 +19,7 @@ extension MergeSpace {
     }
 
     /// All values that nobody sees: conflicts, what is equal to another one, and what an item has no room for.
-    private borrowing func hidden(of state: ItemState<Int>, _ table: ValueTable) -> Set<ItemState<Int>.Element> {
+    private borrowing func hidden(of state: ItemState, _ table: ValueTable) -> Set<ItemState.Element> {
         let shown = ShownItem(state, table, in: self)
         var wanted: [ItemPart: Set<Int>] = shown.single.mapValues { [$0] }
         for (id, value) in shown.fields { wanted[.field(id)] = [value] }
@@ -28,7 +28,7 @@ extension MergeSpace {
         wanted[.unknown] = Set(shown.unknown)
         // Every no counts, shown or not.
         wanted[.wideningTag] = Set(state.members(of: .wideningTag).prefix(2 * ItemLimits.tags))
-        var hidden: Set<ItemState<Int>.Element> = []
+        var hidden: Set<ItemState.Element> = []
         for element in state.elements where wanted[element.part]?.remove(element.value) == nil {
             hidden.insert(element)
         }

@@ -45,7 +45,7 @@ package struct ItemOnce: ~Copyable {
             Set(known.0.compactMap(first.number(of:))), Set(known.1.compactMap(first.number(of:)))
         )
         let joined = own.joined(with: other)
-        var gone: Set<ItemState<Int>.Element> = []
+        var gone: Set<ItemState.Element> = []
         var losers: [Range<Int>] = []
         for part in Set(joined.elements.map(\.part)).sorted() where part.isSingle {
             let elements = joined.elements(of: part)
@@ -111,9 +111,9 @@ package struct ItemOnce: ~Copyable {
     /// Which value of a part stays: where nothing tells, that of the item that was changed last, and of equal times
     /// that of here.
     private static func settle(
-        _ part: ItemPart, _ own: ItemState<Int>, _ other: ItemState<Int>,
+        _ part: ItemPart, _ own: ItemState, _ other: ItemState,
         _ replaced: (own: Set<Int>, other: Set<Int>), _ table: ValueTable, in space: borrowing MergeSpace
-    ) -> ItemState<Int>.Element? {
+    ) -> ItemState.Element? {
         let (mine, theirs) = (own.shown(part), other.shown(part))
         switch part.kind {
         case .place, .trash, .flags, .created: return mine ?? theirs

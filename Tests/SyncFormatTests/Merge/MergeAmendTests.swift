@@ -15,8 +15,8 @@ import Testing
     }
 
     /// Written by one device in its entries 3 and 6, of which both lives have all up to 4.
-    private func state() -> ItemState<Int> {
-        var state = ItemState<Int>()
+    private func state() -> ItemState {
+        var state = ItemState()
         state.write(at: stamp(0, 3), adding: [(first, 1), (second, 2)])
         state.write(at: stamp(0, 6), removing: Set(state.elements(of: first)), adding: [(first, 3)])
         return state
@@ -24,7 +24,7 @@ import Testing
 
     @Test func `what was removed for good stays removed when its values are adopted`() {
         var state = state()
-        let removal = ItemState<Int>(
+        let removal = ItemState(
             elements: [], versions: [], context: CausalContext(), removals: state.context)
         state = state.joined(with: removal ?? ItemState())
         #expect(!state.lives && state.hasContent)
@@ -52,7 +52,7 @@ import Testing
         removed.remove()
         expectChange(removed.rebase(MergeWorld.stream(0), after: 4, at: stamp(1, 1)))
         #expect(removed.removals.highest == [dot(0, 4)] && !removed.hasContent)
-        var other = ItemState<Int>()
+        var other = ItemState()
         other.write(at: stamp(0, 3), adding: [(first, 1), (second, 2)])
         #expect(!other.joined(with: removed).lives)
         other.write(at: stamp(0, 5))

@@ -71,9 +71,9 @@ import Testing
 
 /// Long random histories of up to five devices: more than can be walked through in every order.
 @Suite(.seeded) struct MergeHistoryTests {
-    private func history(_ random: inout SeededGenerator) -> (world: MergeWorld, states: [ItemState<Int>]) {
+    private func history(_ random: inout SeededGenerator) -> (world: MergeWorld, states: [ItemState]) {
         var world = MergeWorld(devices: Int.random(in: 2...5, using: &random))
-        var states: [ItemState<Int>] = []
+        var states: [ItemState] = []
         for _ in 0..<Int.random(in: 4...30, using: &random) {
             let device = Int.random(in: world.devices.indices, using: &random)
             let takeable = world.takeable(by: device)

@@ -7,8 +7,8 @@ import Testing
     private static let right = StreamID([UInt8](repeating: 2, count: 16))!
 
     /// Two devices that wrote notes without having seen each other.
-    private func apart(_ one: (value: Int, time: Int64), _ other: (value: Int, time: Int64)) -> ItemState<Int> {
-        var (left, right) = (ItemState<Int>(), ItemState<Int>())
+    private func apart(_ one: (value: Int, time: Int64), _ other: (value: Int, time: Int64)) -> ItemState {
+        var (left, right) = (ItemState(), ItemState())
         left.write(at: Stamp(Dot(Self.left, 1), time: one.time), adding: [(.notes, one.value)])
         right.write(at: Stamp(Dot(Self.right, 1), time: other.time), adding: [(.notes, other.value)])
         return left.joined(with: right)
@@ -37,7 +37,7 @@ import Testing
     }
 
     @Test func `a member of a set is one, whoever added it`() {
-        var (left, right) = (ItemState<Int>(), ItemState<Int>())
+        var (left, right) = (ItemState(), ItemState())
         left.write(at: Stamp(Dot(Self.left, 1), time: 0), adding: [(.tag, 5), (.tag, 3)])
         right.write(at: Stamp(Dot(Self.right, 1), time: 0), adding: [(.tag, 5)])
         #expect(left.joined(with: right).members(of: .tag) == [3, 5])
@@ -49,7 +49,7 @@ import Testing
         removed.remove()
         let dead = before.joined(with: removed)
         #expect(!dead.lives && dead.hasContent)
-        var edited = ItemState<Int>()
+        var edited = ItemState()
         edited.write(at: Stamp(Dot(Self.left, 2), time: 0), adding: [(.notes, 9)])
         let alive = dead.joined(with: edited)
         #expect(alive.lives && alive.mustRestate(after: dead))
@@ -58,7 +58,7 @@ import Testing
     }
 
     @Test func `a write behind a removal says nothing of what was dropped`() {
-        var item = ItemState<Int>()
+        var item = ItemState()
         item.write(at: Stamp(Dot(Self.left, 1), time: 0), adding: [(.notes, 7)])
         let others = item
         item.remove()
@@ -72,7 +72,7 @@ import Testing
 
     @Test func `a state out of order, or with a dot that nobody saw, is none`() {
         let stamp = Stamp(Dot(Self.left, 1), time: 0)
-        let element = ItemState<Int>.Element(.notes, stamp, 1)
+        let element = ItemState.Element(.notes, stamp, 1)
         var context = CausalContext()
         #expect(ItemState(elements: [element], versions: [], context: context, removals: context) == nil)
         context.insert(stamp.dot)

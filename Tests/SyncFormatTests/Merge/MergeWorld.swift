@@ -36,7 +36,7 @@ struct MergeWorld: Hashable {
         /// What the writer had taken of every stream.
         let heads: [Int]
         /// The whole item, or nothing where the entry has none.
-        let state: ItemState<Int>
+        let state: ItemState
         /// Who has read none before it needs none.
         let isSnapshot: Bool
         /// The last entry of the removed device that counts, by the roster that the entry names.
@@ -44,7 +44,7 @@ struct MergeWorld: Hashable {
     }
 
     struct Device: Hashable {
-        var state: ItemState<Int>
+        var state: ItemState
         /// Entries of each stream that it took.
         var taken: [Int]
         /// What counts of the removed device's stream.
@@ -91,7 +91,7 @@ struct MergeWorld: Hashable {
     /// All have the item as a backup had it.
     init(devices count: Int) {
         let origin = Dot(StreamID([UInt8](repeating: 0xFF, count: 16))!, 1)
-        var state = ItemState<Int>()
+        var state = ItemState()
         state.write(
             at: Stamp(origin, time: 0),
             adding: [
@@ -314,7 +314,7 @@ extension MergeWorld {
     }
 
     /// A value of a field is there, or in the history, or somebody removed the item for good having seen it.
-    private func loss(_ state: ItemState<Int>) -> String? {
+    private func loss(_ state: ItemState) -> String? {
         let limit = devices[0].limit
         for one in written where !one.isRemoved {
             // An entry that nobody took before its writer was removed.
@@ -337,7 +337,7 @@ extension MergeWorld: CustomStringConvertible {
         func short(_ dot: Dot) -> String {
             "\(dot.stream.bytes[0]).\(dot.number)" + (dot.origin.life > 0 ? "/\(dot.origin.life)" : "")
         }
-        func short(_ state: ItemState<Int>) -> String {
+        func short(_ state: ItemState) -> String {
             let elements = state.elements.map { one in
                 "\(one.part.kind)\(one.part.field.map { "\($0.bytes[0])" } ?? "")=\(one.value)@\(short(one.stamp.dot))"
             }

@@ -18,7 +18,7 @@ import VaultFormat
         ]
         let first = try #require(StreamID([UInt8](repeating: 1, count: 16)))
         let second = try #require(StreamID([UInt8](repeating: 2, count: 16)))
-        var state = ItemState<Int>()
+        var state = ItemState()
         var bytes: [UInt8] = []
         var places: [Range<Int>] = []
         for (_, value) in values {
@@ -28,7 +28,7 @@ import VaultFormat
         let table = unsafe ValueTable(places, in: bytes.span.bytes)
         let added = try zip(values, places).map { (part: $0.0, value: try #require(table.number(of: $1))) }
         state.write(at: Stamp(Dot(first, 3), time: 7), adding: Array(added.dropLast(4)))
-        var removed = ItemState<Int>()
+        var removed = ItemState()
         removed.write(at: Stamp(Dot(first, 2), time: 0))
         removed.remove()
         state = state.joined(with: removed)
@@ -36,7 +36,7 @@ import VaultFormat
         return try encoded(state, table, bytes)
     }
 
-    private func encoded(_ state: ItemState<Int>, _ table: ValueTable, _ values: [UInt8]) throws -> [UInt8] {
+    private func encoded(_ state: ItemState, _ table: ValueTable, _ values: [UInt8]) throws -> [UInt8] {
         let writer = try StateWriter(state, of: StateLayoutTests.item, form: .item, values: table)
         var output = [UInt8](repeating: 0, count: writer.size)
         var span = output.mutableSpan

@@ -178,7 +178,7 @@ import VaultStorage
         try home.write { session throws(VaultError) in
             // It lives, and has no name.
             let bytes = try syncCall { () throws(SyncError) in
-                var state = ItemState<Int>()
+                var state = ItemState()
                 state.write(at: home.nextStamp())
                 let space = MergeSpace()
                 let table = space.table(of: [])

@@ -133,7 +133,7 @@ extension SyncedDevice {
                 let table = space.table(of: places.map(\.place))
                 var context = CausalContext()
                 for dot in seen { context.insert(dot) }
-                var state = ItemState<Int>(elements: [], versions: [], context: context, removals: CausalContext())
+                var state = ItemState(elements: [], versions: [], context: context, removals: CausalContext())
                 state?.write(
                     at: stamp ?? home.nextStamp(), adding: places.map { ($0.part, table.number(of: $0.place) ?? 0) })
                 guard let state else { throw .format(.invalid(field: "state")) }

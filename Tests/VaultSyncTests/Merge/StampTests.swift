@@ -11,7 +11,7 @@ import VaultFormat
     @Test func `a number that a state has seen is refused, and ends no process`() throws {
         let stream: StreamID = id(5)
         let space = MergeSpace()
-        var state = ItemState<Int>()
+        var state = ItemState()
         state.write(at: Stamp(Dot(stream, 9), time: 1))
         let bytes = try space.encoded(state, of: id(1), form: .item, values: space.table(of: []))
         let seen = Stamp(Dot(stream, 8), time: 2)

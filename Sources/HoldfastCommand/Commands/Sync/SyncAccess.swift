@@ -1,5 +1,6 @@
 internal import CommandLineArguments
 internal import Holdfast
+internal import HoldfastAgent
 internal import SyncFormat
 internal import SystemCalls
 internal import VaultSync
@@ -15,17 +16,30 @@ enum SyncAccess {
         return home
     }
 
-    private static let notSynced = CommandError(
+    static let notSynced = CommandError(
         .notFound, code: .notSynced, "this vault is not synced",
         advice: "holdfast sync add DIR begins, with an empty folder that your sync tool carries")
 
     /// Does a round over each of the vault's folders, in this process.
-    static func rounds(_ vault: Vault) throws(CommandError) -> SyncStatus {
+    /// An agent that has the vault open knows of the group from then on.
+    static func rounds(_ vault: Vault, _ arguments: Arguments) throws(CommandError) -> SyncStatus {
         let status = try PassingNote.show("Syncing ...") { () throws(CommandError) in
             try syncCall { () throws(SyncError) in try FolderRound.runAll(vault) }
         }
         guard let status else { throw notSynced }
+        tellAgent(arguments)
         return status
+    }
+
+    /// Has an agent that has the vault open look at the group. What it finds it tells who asks.
+    static func tellAgent(_ arguments: Arguments) {
+        guard AgentAccess.isOpen(arguments), let agent = try? AgentAccess.connect(arguments) else { return }
+        _ = try? agent.syncNow()
+    }
+
+    /// For a closure that the vault's errors come out of.
+    static func inVault<R>(_ body: () throws(SyncError) -> R) throws(VaultError) -> R {
+        do throws(SyncError) { return try body() } catch { throw VaultError(ofSync: error) }
     }
 
     /// What a device is called: as its user says, or as the machine is.
@@ -82,16 +96,13 @@ func syncCall<R: ~Copyable>(_ body: () throws(SyncError) -> R) throws(CommandErr
 extension CommandError {
     init(_ error: SyncError) {
         switch error {
-        case .vault(let error): self.init(error)
-        case .cryptography(let error): self.init(VaultError(error))
-        case .memory(let error): self.init(VaultError(error))
         case .folder(let error):
             self.init(.failure, code: Code(word: error.code), error.description)
         case .road(let error): self.init(.failure, code: .system, "the sync folder: \(error)")
         case .notForThisMember: self.init(.refused, code: .notSynced, error.description)
         case .invitationEnded, .tooManyMembers, .tooManyInvitations:
             self.init(.refused, code: .notInvited, error.description)
-        case .format, .notAuthentic: self.init(.damaged, code: .damaged, "the sync's records: \(error)")
+        case .vault, .cryptography, .memory, .format, .notAuthentic: self.init(VaultError(ofSync: error))
         }
     }
 }

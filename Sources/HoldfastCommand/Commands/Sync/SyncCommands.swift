@@ -1,5 +1,6 @@
 internal import CommandLineArguments
 internal import Holdfast
+internal import HoldfastAgent
 internal import HoldfastDoctor
 internal import SyncFormat
 internal import SystemCalls
@@ -101,7 +102,7 @@ private func addFolder(_ arguments: Arguments) throws(CommandError) -> ExitCode 
     } else {
         try begin(path, name, vault, proof)
     }
-    let status = try SyncAccess.rounds(vault)
+    let status = try SyncAccess.rounds(vault, arguments)
     try status.tell(arguments)
     if status.members.count == 1 {
         Output.remark("Next: holdfast sync invite, and holdfast sync add DIR on the other device.")
@@ -210,7 +211,7 @@ private func inviteDevice(_ arguments: Arguments) throws(CommandError) -> ExitCo
         try? invitation.takeBack()
         throw error
     }
-    let status = try SyncAccess.rounds(vault)
+    let status = try SyncAccess.rounds(vault, arguments)
     try status.tell(arguments)
     return status.exit
 }
@@ -241,15 +242,25 @@ private func compare(_ invitation: FolderInvitation, _ arguments: Arguments) thr
 }
 
 private func showStatus(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let (_, vault) = try ItemAccess(arguments).open()
-    let home = try SyncAccess.home(vault)
-    try syncCall { () throws(SyncError) in try home.status() }.tell(arguments)
+    let status = try ItemAccess(arguments).run { agent throws(VaultError) in
+        try agent.syncStatus()
+    } own: { (_, vault) throws(VaultError) in
+        try SyncAccess.inVault { () throws(SyncError) in try GroupHome.load(vault)?.status() }
+    }
+    guard let status else { throw SyncAccess.notSynced }
+    try status.tell(arguments)
     return .done
 }
 
 private func doRounds(_ arguments: Arguments) throws(CommandError) -> ExitCode {
-    let (_, vault) = try ItemAccess(arguments).open()
-    let status = try SyncAccess.rounds(vault)
+    let access = ItemAccess(arguments)
+    let found: SyncStatus?? = try access.use(changes: true) { agent, _ in try agent.syncNow() }
+    let status: SyncStatus
+    switch found {
+    case .some(.some(let known)): status = known
+    case .some(.none): throw SyncAccess.notSynced
+    case .none: status = try SyncAccess.rounds(access.open().vault, arguments)
+    }
     try status.tell(arguments)
     return status.exit
 }
@@ -265,6 +276,7 @@ private func removeFromSync(_ arguments: Arguments) throws(CommandError) -> Exit
             throw CommandError(.notFound, code: .notSynced, "this vault does not use \(Escaping.name(path))")
         }
         try syncCall { () throws(SyncError) in try home.remove(road: place) }
+        SyncAccess.tellAgent(arguments)
         Output.remark("The folder is not used any more; its files stay.")
         return .done
     }
@@ -276,7 +288,7 @@ private func removeFromSync(_ arguments: Arguments) throws(CommandError) -> Exit
     try vaultCall { try vault.redeem(proof.take()) }
     _ = try syncCall { () throws(SyncError) in try home.remove(member.id) }
     Output.remark("Removed. Change the passwords that somebody who has \(Escaping.name(member.name)) must not use.")
-    let status = try SyncAccess.rounds(vault)
+    let status = try SyncAccess.rounds(vault, arguments)
     try status.tell(arguments)
     return status.exit
 }
@@ -310,6 +322,7 @@ private func leaveGroup(_ arguments: Arguments) throws(CommandError) -> ExitCode
     try Confirmation.ask(arguments, "This vault is not synced any more. All entries stay here.", word: "leave")
     try vaultCall { try vault.redeem(proof.take()) }
     try syncCall { () throws(SyncError) in try home.leave() }
+    SyncAccess.tellAgent(arguments)
     Output.remark("Left. On another device: holdfast sync remove \(ShellWord.quoted(home.name))")
     return .done
 }
