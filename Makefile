@@ -219,7 +219,7 @@ UNITS := $(DESTDIR)$(PREFIX)/lib/systemd
 AGENT_UNITS := $(addprefix $(UNITS)/user/holdfast-agent,.service @.service .socket -ssh.socket -credentials.service -credentials.socket)
 CREDENTIAL_UNITS := $(addprefix $(UNITS)/system/holdfast-credentials,.service .socket)
 SERVER_UNITS := $(UNITS)/system/holdfast-server.service $(UNITS)/system/holdfast-server.socket
-READER_FILES := $(READERS)/holdfast_decrypt.py $(READERS)/holdfast_log_verify.py
+READER_FILES := $(addprefix $(READERS)/,holdfast_decrypt.py holdfast_log_verify.py holdfast_sync_decrypt.py)
 INSTALLED := $(AGENT_UNITS) $(CREDENTIAL_UNITS) $(SERVER_UNITS) $(READER_FILES) $(BINARY) $(HELPERS) $(SERVER) $(MANUAL) $(SERVER_MANUAL) $(BASH_COMPLETIONS) $(ZSH_COMPLETIONS) $(FISH_COMPLETIONS)
 
 install:
