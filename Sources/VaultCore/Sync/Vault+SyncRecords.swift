@@ -49,6 +49,14 @@ extension Vault {
         }.root.transaction
     }
 
+    /// Has a lock of the vault take keys that are about to be read.
+    /// - Throws: `locked`.
+    package func hold(_ holder: any KeyHolder) throws(VaultError) {
+        _ = try gate.enter()
+        defer { gate.leave() }
+        gate.register(holder)
+    }
+
     /// Whether this unlock reaches a collection.
     package func reaches(_ collection: String) -> Bool {
         guard let admission = gate.current?.keys.admission else { return false }

@@ -121,7 +121,7 @@ extension FolderRound {
         _ verified: VerifiedEntry, _ held: HeldRoster, _ reader: StreamReader
     ) throws(SyncError) -> Bool {
         let (stream, front) = (verified.front.stream, verified.front)
-        let opened = try verified.open(with: held.opened.key)
+        let opened = try held.key.with { key throws(SyncError) in try verified.open(with: key) }
         switch Delivery(opened.contents.heads, knownStreams.mapValues(\.reader)) {
         case .ready: break
         case .waits(let missing):

@@ -38,8 +38,9 @@ extension FolderRound {
             }
             do throws(SyncError) {
                 guard parent.roster.number + 1 == number else { throw .notAuthentic("roster number") }
-                let signed = try candidate.received.signed(by: parent.opened.signers)
-                opened.append(HeldRoster(try signed.open(with: home.keys), bytes: candidate.bytes))
+                let signed = try candidate.received.signed(by: parent.signers)
+                let roster = try home.keys.with { keys throws(SyncError) in try signed.open(with: keys) }
+                opened.append(HeldRoster(roster, bytes: candidate.bytes))
             } catch {
                 switch error {
                 // A member signed it, and there is no key for this device. Others of this number may be for it.
@@ -91,12 +92,13 @@ extension FolderRound {
             do throws(SyncError) {
                 let received = try ReceivedRoster(parsing: bytes)
                 guard received.hash == child.before else { throw .notAuthentic("roster hash") }
-                let held: HeldRoster
+                let opened: OpenedRoster
                 if let own = try home.vault.syncSecret(KeeperRecord.keyName(child.before)) {
-                    held = HeldRoster(try received.reopened(with: EpochKey(own)), bytes: bytes)
+                    opened = try received.reopened(with: EpochKey(own))
                 } else {
-                    held = HeldRoster(try received.reopened(with: key.opened.key), bytes: bytes)
+                    opened = try key.key.with { key throws(SyncError) in try received.reopened(with: key) }
                 }
+                let held = HeldRoster(opened, bytes: bytes)
                 try take([held], home.keeper)
                 child = held.roster
             } catch {

@@ -8,7 +8,8 @@ extension GroupHome {
     /// Writes the roster that has one more member; the key stays.
     /// - Returns: The roster, for the new member's welcome.
     package func admit(_ member: MemberRecord) throws(SyncError) -> SealedRoster {
-        guard let key = try rosters[roster.hash]?.opened.key.copy() else { throw .notForThisMember }
+        guard let held = rosters[roster.hash] else { throw .notForThisMember }
+        let key = try held.key.with { key throws(SyncError) in try key.copy() }
         return try follow(roster.body.members + [member], roster.body.removed, key)
     }
 
@@ -26,8 +27,9 @@ extension GroupHome {
     private func follow(
         _ members: [MemberRecord], _ removed: [RemovedRecord], _ key: consuming EpochKey
     ) throws(SyncError) -> SealedRoster {
-        let sealed = try SealedRoster.seal(
-            members, removed: removed, group: group, after: roster, key: key, by: keys)
+        let sealed = try keys.with { keys throws(SyncError) in
+            try SealedRoster.seal(members, removed: removed, group: group, after: roster, key: key, by: keys)
+        }
         var next = keeper
         guard next.apply(sealed.roster) == .take else { throw .format(.invalid(field: "roster members")) }
         let opened = OpenedRoster(roster: sealed.roster, signers: try SyncSigners(members), key: key)
@@ -52,9 +54,14 @@ extension GroupHome {
         to card: OpenedCard, with sealed: SealedRoster, under code: borrowing InvitationKey
     ) throws(SyncError) -> JoinMessage {
         guard let held = rosters[sealed.roster.hash] else { throw .notForThisMember }
-        return try OpenedWelcome.seal(
-            sealed, held.opened.key, ledger.nameKey, earlier: earlierKeys(before: held), to: card, under: code,
-            by: keys)
+        let earlier = try earlierKeys(before: held)
+        return try held.key.with { key throws(SyncError) in
+            try ledger.nameKey.with { names throws(SyncError) in
+                try keys.with { keys throws(SyncError) in
+                    try OpenedWelcome.seal(sealed, key, names, earlier: earlier, to: card, under: code, by: keys)
+                }
+            }
+        }
     }
 
     /// Of each key that was before a roster's own the last roster that has it.
@@ -63,7 +70,8 @@ extension GroupHome {
         var child = held
         while let parent = rosters[child.roster.before] {
             if parent.roster.body.commitment != child.roster.body.commitment {
-                keys.append(EarlierKey(try parent.opened.key.copy(), of: parent.roster.hash))
+                let key = try parent.key.with { key throws(SyncError) in try key.copy() }
+                keys.append(EarlierKey(key, of: parent.roster.hash))
             }
             child = parent
         }

@@ -64,7 +64,9 @@ extension GroupHome {
             guard let kept = try outbox(stream, number) else { continue }
             let received = try ReceivedEntry(parsing: kept.entry)
             guard let held = roster(of: received.front) else { throw .format(.invalid(field: "kept entry")) }
-            let opened = try received.reopened(with: held.opened.key, by: keys.id)
+            let opened = try held.key.with { key throws(SyncError) in
+                try received.reopened(with: key, by: keys.id)
+            }
             for index in 0..<opened.count {
                 let id = try opened.withChange(index) { change throws(SyncError) in
                     let (form, place) = try format { () throws(FormatError) in try ChangeForm.parse(change) }

@@ -61,7 +61,7 @@ extension GroupHome {
         if own.reached == 0 { contents.member = keys.id }
         contents.heads = untold()
         let pieced = try GroupHome.pieced(states.map { $0.bytes.count }, contents)
-        let pieceKey = try held.opened.key.pieceKey(group)
+        let pieceKey = try held.key.with { key throws(SyncError) in try key.pieceKey(group) }
         var draft = EntryDraft(contents)
         var pieces: [Piece] = []
         for (state, isPieced) in zip(states, pieced) {
@@ -82,7 +82,9 @@ extension GroupHome {
             guard isAdded else { throw .format(.invalid(field: "entry changes")) }
         }
         let front = try EntryFront.fresh(.changes, stream, roster: roster, after: own.reader.head)
-        let sealed = try draft.seal(front, with: held.opened.key, by: keys)
+        let sealed = try held.key.with { key throws(SyncError) in
+            try keys.with { keys throws(SyncError) in try draft.seal(front, with: key, by: keys) }
+        }
         guard streams[stream]?.reader.take(number: front.number, before: front.before, hash: sealed.head.hash) == true
         else { throw .format(.invalid(field: "entry number")) }
         return (sealed, pieces)

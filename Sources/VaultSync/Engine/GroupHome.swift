@@ -8,12 +8,13 @@ internal import VaultStorage
 /// The group that a vault belongs to, as the vault's own records have it: keys, rosters, and what is known of each
 /// stream.
 ///
-/// It is loaded for one round and let go after it: a locked device has no key of the group. What failed is let go too;
-/// the records are as the last transaction left them.
+/// It is loaded for one round and let go after it, and a lock takes its keys: a locked device has no key of the group.
+/// What failed is let go too; the records are as the last transaction left them.
 package final class GroupHome {
     let items: ItemStore
     package let ledger: SyncLedger
-    let keys: MemberKeys
+    let keys: HeldMember
+    private let ring: KeyRing
     private(set) var record: GroupRecord
     private(set) var keeper: RosterKeeper
     /// All that are kept, by their hashes: entries of earlier ones are still to be read.
@@ -37,29 +38,42 @@ package final class GroupHome {
 
     init(
         _ items: ItemStore, _ record: GroupRecord, keys: consuming MemberKeys, nameKey: consuming NameKey,
-        keeper: RosterKeeper, rosters: [HeldRoster], streams: [StreamID: KnownStream], roads: [Int: RoadRecord] = [:]
+        keeper: RosterKeeper, rosters: [HeldRoster], streams: [StreamID: KnownStream], roads: [Int: RoadRecord] = [:],
+        on held: KeyRing? = nil
     ) {
         self.items = items
         self.record = record
-        self.keys = keys
+        self.keys = HeldMember(keys)
         ledger = SyncLedger(items.vault, nameKey: nameKey)
         self.keeper = keeper
         self.rosters = Dictionary(rosters.map { ($0.roster.hash, $0) }) { first, _ in first }
         (self.streams, self.roads) = (streams, roads)
+        if let held {
+            ring = held
+        } else {
+            ring = KeyRing()
+            do throws(VaultError) { try items.vault.hold(ring) } catch { ring.dropKeys() }
+        }
+        for key in rosters.map(\.key) { ring.add(key) }
+        ring.add(self.keys.held)
+        ring.add(ledger.nameKey)
     }
+
+    deinit { vault.letGo(of: ring) }
 }
 
 /// A roster with its key, as it lies on the road.
 final class HeldRoster: Sendable {
-    let opened: OpenedRoster
+    let roster: Roster
+    /// The members' keys.
+    let signers: SyncSigners
+    let key: HeldKey<EpochKey>
     let bytes: [UInt8]
 
     init(_ opened: consuming OpenedRoster, bytes: [UInt8]) {
-        self.opened = opened
-        self.bytes = bytes
+        (roster, signers, self.bytes) = (opened.roster, opened.signers, bytes)
+        key = HeldKey(opened.key)
     }
-
-    var roster: Roster { opened.roster }
 }
 
 /// A stream as this device knows it.
@@ -72,7 +86,6 @@ struct KnownStream {
     fileprivate var stored = 0
     /// Whether what was taken of it behind its end is still to be written as this device's own.
     var isAdopting = false
-
     init(_ reader: StreamReader, of member: SyncMemberID) {
         (self.reader, self.member) = (reader, member)
     }
@@ -96,6 +109,11 @@ extension GroupHome {
     }
 
     private static func loadOnce(_ vault: Vault) throws(SyncError) -> GroupHome? {
+        // Before any key is read: of a lock in between there is nothing left either.
+        let ring = KeyRing()
+        try inVault { () throws(VaultError) in try vault.hold(ring) }
+        var isLoaded = false
+        defer { if !isLoaded { vault.letGo(of: ring) } }
         guard let bytes = try vault.syncBytes(GroupRecord.recordName) else { return nil }
         let record = try format { () throws(FormatError) in try GroupRecord(parsing: bytes) }
         let keys = try MemberKeys(vault.neededSyncSecret(SyncRecordName.memberKeys))
@@ -121,9 +139,11 @@ extension GroupHome {
         for stream in record.streams {
             streams[stream] = try KnownStream(stream, in: vault)
         }
+        let roads = try loadRoads(vault)
+        isLoaded = true
         return GroupHome(
             ItemStore(vault), record, keys: keys, nameKey: nameKey, keeper: keeper, rosters: rosters,
-            streams: streams, roads: try loadRoads(vault))
+            streams: streams, roads: roads, on: ring)
     }
 }
 
@@ -175,7 +195,9 @@ extension GroupHome {
 
     /// Stores everything that a device needs that has just come into a group.
     func storeFirst(_ nameKey: borrowing SecretBytes, in session: inout WriteSession) throws(VaultError) {
-        let scalars = try syncCall { () throws(SyncError) in try keys.bytes() }
+        let scalars = try syncCall { () throws(SyncError) in
+            try keys.with { keys throws(SyncError) in try keys.bytes() }
+        }
         try scalars.withBytes { bytes throws(VaultError) in
             try session.put(sync: bytes, for: SyncRecordName.memberKeys)
         }
@@ -195,7 +217,10 @@ extension GroupHome {
 
     private func store(_ held: HeldRoster, in session: inout WriteSession) throws(VaultError) {
         let hash = held.roster.hash
-        try held.opened.key.withBytes { key throws(VaultError) in
+        let key = try syncCall { () throws(SyncError) in
+            try held.key.with { key throws(SyncError) in try key.copy() }
+        }
+        try key.withBytes { key throws(VaultError) in
             try session.put(sync: key, for: KeeperRecord.keyName(hash))
         }
         try session.put(syncBytes: held.bytes, for: KeeperRecord.rosterName(hash))
@@ -206,6 +231,7 @@ extension GroupHome {
     func take(_ new: [HeldRoster], _ next: RosterKeeper, in session: inout WriteSession) throws(VaultError) {
         for held in new where rosters[held.roster.hash] == nil {
             rosters[held.roster.hash] = held
+            ring.add(held.key)
             try store(held, in: &session)
         }
         keeper = next

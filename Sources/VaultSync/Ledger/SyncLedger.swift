@@ -38,22 +38,27 @@ package final class SyncLedger: Sendable {
 
     package let vault: Vault
     /// What plain values' ids are made with.
-    let nameKey: NameKey
+    let nameKey: HeldKey<NameKey>
     /// Tags that let more programs in.
     let wideningTags: Set<String> = [Item.secretServiceTag]
-    let holder = Visitor()
+    /// Told of a lock from the first comparison on.
+    var holder: any KeyHolder { nameKey }
 
     /// - Parameter nameKey: The group's.
     package init(_ vault: Vault, nameKey: consuming NameKey) {
         self.vault = vault
-        self.nameKey = nameKey
+        self.nameKey = HeldKey(nameKey)
     }
 
-    deinit { vault.letGo(of: holder) }
+    deinit { vault.letGo(of: nameKey) }
 
     /// The id of a plain value, which has none of its own.
     package func id(of value: EntryPath) throws(VaultError) -> SyncItemID {
-        try syncCall { () throws(SyncError) in try nameKey.itemID(collection: value.collection, name: value.name) }
+        try syncCall { () throws(SyncError) in
+            try nameKey.with { key throws(SyncError) in
+                try key.itemID(collection: value.collection, name: value.name)
+            }
+        }
     }
 
     // Differences

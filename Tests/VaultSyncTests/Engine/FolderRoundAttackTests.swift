@@ -36,7 +36,8 @@ import VaultStorage
         let name = try #require(
             PieceFileName(name: Array(path.split(separator: "/").last ?? "").compactMap(\.asciiValue)))
         // Whoever ever had the list has the key.
-        let key = try #require(home.rosters[home.roster.hash]).opened.key.pieceKey(home.group)
+        let held = try #require(home.rosters[home.roster.hash])
+        let key = try held.key.with { key throws(SyncError) in try key.pieceKey(home.group) }
         let sealed = try [UInt8]().withRaw { nothing throws(SyncError) in try key.seal(nothing, as: name.id) }
         try Data(sealed).write(to: URL(fileURLWithPath: path))
         #expect(try phone.round().hitches == [.missingPiece(home.stream, of: 1)])

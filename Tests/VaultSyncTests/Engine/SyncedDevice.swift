@@ -102,7 +102,9 @@ final class SyncedDevice {
         let inviting = try code.key(for: invitation)
         let joining = try code.key(for: invitation)
         let old = try other.home
-        let message = try OpenedInvitation.seal("device", old.roster, under: inviting, by: old.keys)
+        let message = try old.keys.with { keys throws(SyncError) in
+            try OpenedInvitation.seal("device", old.roster, under: inviting, by: keys)
+        }
         let keys = try MemberKeys.generate()
         let invited = try OpenedInvitation(message.bytes, under: joining)
         let card = try OpenedCard.seal("new", to: invited, under: joining, by: keys)
