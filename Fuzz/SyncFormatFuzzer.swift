@@ -125,7 +125,8 @@ private func fuzzKept(_ input: [UInt8], _ selector: UInt8) {
             if let head = record.head { marks[record.marks - 1] = EntryMark.mark(head.hash) }
             guard let reader = record.reader(marks: marks) else { fatalError("a kept stream is no reader") }
             let again = StreamRecord(
-                reader, member: record.member, told: record.told, isAdopting: record.isAdopting)
+                reader, member: record.member, told: record.told, isAdopting: record.isAdopting,
+                frozen: record.frozen)
             require(again == record, "a stream changes")
             return record.encoded
         }

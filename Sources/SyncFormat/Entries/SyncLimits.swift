@@ -4,6 +4,8 @@ package enum SyncLimits {
     package static let members = 32
     /// Streams of a group.
     package static let streams = 256
+    /// Streams of one member that are read: its life, and as often as its home was put back.
+    package static let streamsOfMember = 16
     /// The highest number of an entry: a stream that has it goes no further, and its writer begins another.
     package static let entries: UInt64 = 65_536
     /// Changes in one entry.

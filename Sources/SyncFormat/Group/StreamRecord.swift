@@ -14,7 +14,8 @@ package struct StreamRecord: Sendable, Hashable {
         static let last = Flags(rawValue: 2)
         static let named = Flags(rawValue: 4)
         static let adopting = Flags(rawValue: 8)
-        static let all: Flags = [.head, .last, .named, .adopting]
+        static let frozen = Flags(rawValue: 16)
+        static let all: Flags = [.head, .last, .named, .adopting, .frozen]
     }
 
     package let stream: StreamID
@@ -28,11 +29,15 @@ package struct StreamRecord: Sendable, Hashable {
     package let head: StreamHead?
     package let last: UInt64?
     package let named: StreamHead?
+    /// The last entry that counts whatever a roster says: behind it there is a fork, or what no writer writes.
+    package let frozen: UInt64?
 
     /// - Parameter told: Not behind the reader's head: what was not taken cannot have been named, and none that is
     ///   higher is kept.
-    package init(_ reader: StreamReader, member: SyncMemberID, told: UInt64, isAdopting: Bool = false) {
-        self.isAdopting = isAdopting
+    package init(
+        _ reader: StreamReader, member: SyncMemberID, told: UInt64, isAdopting: Bool = false, frozen: UInt64? = nil
+    ) {
+        (self.isAdopting, self.frozen) = (isAdopting, frozen)
         (stream, self.member, self.told) = (reader.stream, member, min(told, reader.head?.number ?? 0))
         (head, last, named) = (reader.head, reader.last, reader.named)
     }
@@ -50,7 +55,9 @@ package struct StreamRecord: Sendable, Hashable {
         head = flags.contains(.head) ? try reader.head(of: stream, "stream head") : nil
         last = flags.contains(.last) ? try reader.integer(UInt64.self) : nil
         named = flags.contains(.named) ? try reader.head(of: stream, "stream named") : nil
+        frozen = flags.contains(.frozen) ? try reader.integer(UInt64.self) : nil
         try reader.expectEnd()
+        guard frozen.map({ $0 >= last ?? .max }) ?? true else { throw .invalid(field: "stream frozen") }
         guard !isAdopting || last != nil else { throw .invalid(field: "stream flags") }
         guard told <= head?.number ?? 0 else { throw .invalid(field: "stream told") }
         if let named, named.number < last ?? 0 { throw .invalid(field: "stream named") }
@@ -62,6 +69,7 @@ package struct StreamRecord: Sendable, Hashable {
         if last != nil { flags.insert(.last) }
         if named != nil { flags.insert(.named) }
         if isAdopting { flags.insert(.adopting) }
+        if frozen != nil { flags.insert(.frozen) }
         var writer = ByteWriter()
         writer.integer(Self.version)
         writer.integer(flags.rawValue)
@@ -71,6 +79,7 @@ package struct StreamRecord: Sendable, Hashable {
         if let head { writer.head(head) }
         if let last { writer.integer(last) }
         if let named { writer.head(named) }
+        if let frozen { writer.integer(frozen) }
         return writer.bytes
     }
 

@@ -30,34 +30,37 @@ extension FolderRound {
 
     private func freeze(_ stream: StreamID, before number: UInt64) throws(SyncError) {
         try commit()
-        guard var reader = home.streams[stream]?.reader else { return }
-        reader.freeze(before: number)
-        try end([stream: reader])
+        guard var known = home.streams[stream] else { return }
+        known.freeze(before: number)
+        try end([stream: known])
         try finishAdopting()
     }
 
-    /// Ends the streams of those who were removed, as the current roster has it.
+    /// Ends the streams of those who were removed, as the current roster has it, and opens those again that a roster
+    /// ended which is void by now.
     func endRemoved() throws(SyncError) {
-        var ended: [StreamID: StreamReader] = [:]
+        var ended: [StreamID: KnownStream] = [:]
         for (stream, known) in home.streams where known.member != home.keys.id {
-            var reader = known.reader
+            guard var reader = known.readerOfItsOwn else { throw .format(.invalid(field: "kept stream")) }
             home.end(&reader, of: known.member)
-            if reader != known.reader { ended[stream] = reader }
+            guard reader != known.reader else { continue }
+            ended[stream] = known
+            ended[stream]?.reader = reader
         }
         try end(ended)
     }
 
     /// Stores that streams have ended, and that what was taken behind is to be adopted: killed after that, the next
     /// round does it.
-    func end(_ readers: [StreamID: StreamReader]) throws(SyncError) {
-        guard !readers.isEmpty else { return }
+    func end(_ streams: [StreamID: KnownStream]) throws(SyncError) {
+        guard !streams.isEmpty else { return }
         try inVault { () throws(VaultError) in
             try home.write { session throws(VaultError) in
-                for (stream, reader) in readers {
-                    home.streams[stream]?.reader = reader
-                    home.streams[stream]?.isAdopting = reader.refused != nil
+                for (stream, known) in streams {
+                    home.streams[stream] = known
+                    home.streams[stream]?.isAdopting = known.reader.refused != nil
                 }
-                try home.store(readers.keys.sorted(), in: &session)
+                try home.store(streams.keys.sorted(), in: &session)
             }
         }
     }

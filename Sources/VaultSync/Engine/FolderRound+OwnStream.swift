@@ -24,9 +24,9 @@ extension FolderRound {
             if !isChained || lastOnRoad(stream, reader, before: .max) > agreed {
                 // Both lives published: others may have taken either.
                 try beginAnew(after: stream, reader)
-                var frozen = reader
-                frozen.freeze(before: agreed + 1)
-                try end([stream: frozen])
+                guard var known = home.streams[stream] else { continue }
+                known.freeze(before: agreed + 1)
+                try end([stream: known])
             } else {
                 let head =
                     agreed == 0

@@ -10,9 +10,11 @@ extension FolderRound {
         var isFurther = true
         while isFurther {
             isFurther = false
+            let before = named.count
             for stream in memory.entries.keys.sorted() where stream != home.stream && !stopped.contains(stream) {
                 if try read(stream) { isFurther = true }
             }
+            if named.count > before { isFurther = true }
         }
         try commit()
     }
@@ -104,7 +106,15 @@ extension FolderRound {
                 report.hitches.insert(.tooManyStreams)
                 return nil
             }
-            return try received.signed(by: home.signers(known(stream)?.member), known(stream)?.member)
+            let signed = try received.signed(by: home.signers(known(stream)?.member), known(stream)?.member)
+            // One member must not use up all streams, nor have more than a roster that removes it can name.
+            if known(stream) == nil, named[stream, default: []].subtracting([signed.member]).isEmpty,
+                knownStreams.values.count(where: { $0.member == signed.member }) >= SyncLimits.streamsOfMember
+            {
+                report.hitches.insert(.tooManyStreams)
+                return nil
+            }
+            return signed
         } catch {
             switch error {
             case .format(.newerVersion(let version)):
@@ -125,7 +135,10 @@ extension FolderRound {
         switch Delivery(opened.contents.heads, knownStreams.mapValues(\.reader)) {
         case .ready: break
         case .waits(let missing):
-            for (head, number) in missing { report.hitches.insert(.missing(head.stream, from: number)) }
+            for (head, number) in missing {
+                report.hitches.insert(.missing(head.stream, from: number))
+                named[head.stream, default: []].insert(verified.member)
+            }
             return false
         case .contradicts(let heads):
             for head in heads { report.hitches.insert(.fork(head.stream, at: head.number)) }

@@ -17,6 +17,8 @@ package final class FolderRound {
     /// In which nothing differs: what is taken is never written over what nobody looked at.
     var clean: SyncLedger.Comparison
     var intake = Intake()
+    /// Streams that entries which wait have seen, and whose entries these are.
+    var named: [StreamID: Set<SyncMemberID>] = [:]
     /// Streams of which nothing more is read in this round.
     var stopped: Set<StreamID> = []
 

@@ -13,12 +13,14 @@ extension GroupHome {
         return try follow(roster.body.members + [member], roster.body.removed, key)
     }
 
-    /// Writes the roster without a member, under a new key. Of its streams that counts which was taken here.
+    /// Writes the roster without a member, under a new key. Of its streams that counts which was taken here; nothing,
+    /// where these are more than a roster can name.
     package func remove(_ member: SyncMemberID) throws(SyncError) -> SealedRoster {
         guard roster.member(member) != nil else { throw .format(.invalid(field: "roster removed")) }
         let heads = streams.values.filter { $0.member == member }.compactMap(\.reader.head)
+        let isNamed = !heads.isEmpty && roster.body.removed.count + heads.count <= SyncLimits.removed
         let records =
-            heads.isEmpty
+            !isNamed
             ? [RemovedRecord(member, last: nil)] : heads.map { RemovedRecord(member, last: $0) }
         return try follow(
             roster.body.members.filter { $0.id != member }, roster.body.removed + records, try EpochKey.generate())

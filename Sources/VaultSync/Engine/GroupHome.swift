@@ -86,12 +86,27 @@ struct KnownStream {
     fileprivate var stored = 0
     /// Whether what was taken of it behind its end is still to be written as this device's own.
     var isAdopting = false
+    /// The last entry that counts because of what its writer did, and not of what a roster says.
+    private(set) var frozen: UInt64?
+
     init(_ reader: StreamReader, of member: SyncMemberID) {
         (self.reader, self.member) = (reader, member)
     }
 
     /// The number of the last entry that was taken.
     var reached: UInt64 { reader.head?.number ?? 0 }
+
+    /// No entry from `number` on counts, whatever a roster says.
+    mutating func freeze(before number: UInt64) {
+        let last = number > 0 ? number - 1 : 0
+        frozen = min(frozen ?? last, last)
+        reader.freeze(before: number)
+    }
+
+    /// Without what a roster says; nil for what no reader is.
+    var readerOfItsOwn: StreamReader? {
+        StreamReader(reader.stream, head: reader.head, marks: reader.marks, last: frozen)
+    }
 }
 
 // MARK: - Loading
@@ -163,7 +178,7 @@ extension KnownStream {
             throw .format(.invalid(field: "kept stream"))
         }
         (member, self.reader, told) = (record.member, reader, record.told)
-        (stored, isAdopting) = (record.marks, record.isAdopting)
+        (stored, isAdopting, frozen) = (record.marks, record.isAdopting, record.frozen)
     }
 }
 
@@ -180,7 +195,8 @@ extension GroupHome {
                     syncBytes: StreamRecord.bytes(of: chunk, marks), for: StreamRecord.marksName(id, chunk))
             }
             let kept = StreamRecord(
-                known.reader, member: known.member, told: known.told, isAdopting: known.isAdopting)
+                known.reader, member: known.member, told: known.told, isAdopting: known.isAdopting,
+                frozen: known.frozen)
             try session.put(syncBytes: kept.encoded, for: StreamRecord.recordName(id))
             streams[id]?.stored = marks.count
         }

@@ -42,15 +42,17 @@ import VaultFormat
     }
 
     @Test func `each of what may be missing may be missing`() throws {
-        for flags in 0..<16 as Range<UInt8> where flags & 10 != 8 {
+        for flags in 0..<32 as Range<UInt8> where flags & 10 != 8 && flags & 18 != 16 {
             var bytes: [UInt8] = [1, flags] + repeated(2, 16) + repeated(1, 16) + little(UInt64(0))
             if flags & 1 != 0 { bytes += little(UInt64(65_536)) + hash(13) }
             if flags & 2 != 0 { bytes += little(UInt64(0)) }
             if flags & 4 != 0 { bytes += little(UInt64(1)) + hash(12) }
+            if flags & 16 != 0 { bytes += little(UInt64(7)) }
             let record = try StreamRecord(parsing: bytes)
             #expect(record.encoded == bytes)
             #expect((record.head?.number ?? 0) == (flags & 1 != 0 ? 65_536 : 0))
             #expect(record.isAdopting == (flags & 8 != 0))
+            #expect(record.frozen == (flags & 16 != 0 ? 7 : nil))
             #expect(record.last == (flags & 2 != 0 ? 0 : nil) && (record.named != nil) == (flags & 4 != 0))
         }
     }
@@ -58,7 +60,7 @@ import VaultFormat
     @Test func `what no writer writes is refused`() {
         #expect(layout.error { $0[0] = 0 } == .invalid(field: "stream version"))
         #expect(layout.error { $0[1] = 15 } == nil)
-        #expect(layout.error { $0[1] = 16 } == .invalid(field: "stream flags"))
+        #expect(layout.error { $0[1] = 32 } == .invalid(field: "stream flags"))
         #expect(layout.error { $0.put([4], at: 34) } == .invalid(field: "stream told"))
         #expect(layout.error { $0.put([3], at: 34) } == nil)
         for number in [0, 65_537] as [UInt64] {
@@ -78,6 +80,12 @@ import VaultFormat
         #expect(throws: FormatError.invalid(field: "stream flags")) { try StreamRecord(parsing: bytes) }
         bytes[1] = 0
         #expect(throws: Never.self) { try StreamRecord(parsing: bytes) }
+        // What a fork ends is no shorter than what counts, and one that has not ended has none.
+        for (last, frozen) in [(nil, 1), (2, 1)] as [(UInt64?, UInt64)] {
+            bytes[1] = last == nil ? 16 : 18
+            let ends = (last.map(little) ?? []) + little(frozen)
+            #expect(throws: FormatError.invalid(field: "stream frozen")) { try StreamRecord(parsing: bytes + ends) }
+        }
     }
 
     @Test func `no more is told than was taken`() {

@@ -97,7 +97,7 @@ import VaultStorage
         let home = try phone.home
         let stream = try laptop.home.stream
         try home.write { session throws(VaultError) in
-            home.streams[stream]?.reader.freeze(before: 1)
+            home.streams[stream]?.freeze(before: 1)
             home.streams[stream]?.isAdopting = true
             try home.store([stream], in: &session)
         }

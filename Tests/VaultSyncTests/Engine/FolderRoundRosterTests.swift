@@ -12,6 +12,70 @@ import VaultStorage
 
 /// Rosters that meet on a road, and members that use them.
 @Suite(.seeded) struct FolderRoundRosterTests {
+    @Test func `what a void roster ended counts again`() throws {
+        let scratch = try ScratchFolder("round")
+        let (laptop, phone) = try SyncedDevice.pair(scratch)
+        let tablet = try SyncedDevice(scratch, "tablet", road: scratch["road"])
+        let watch = try SyncedDevice(scratch, "watch", road: scratch["road"])
+        try tablet.join(laptop)
+        try watch.join(laptop)
+        try phone.add("mail", "one")
+        try settle(laptop, phone, tablet, watch)
+        // The tablet was stolen, and removes the phone, which wrote meanwhile.
+        try phone.add("bank", "two")
+        try phone.round()
+        _ = try tablet.home.remove(phone.home.keys.id)
+        _ = try laptop.home.remove(tablet.home.keys.id)
+        try tablet.round()
+        try watch.round()
+        #expect(try watch.shown() == ["mail": "password=one"])
+        #expect(try watch.home.streams[phone.home.stream]?.reader.last == 1)
+        try laptop.round()
+        try watch.round()
+        #expect(try watch.home.roster == laptop.home.roster)
+        try settle(laptop, phone, watch)
+        let all = ["mail": "password=one", "bank": "password=two"]
+        for device in [laptop, phone, watch] { #expect(try device.shown() == all) }
+        #expect(try watch.home.streams[phone.home.stream]?.reader.last == nil)
+    }
+
+    @Test func `a member that begins stream after stream uses up nobody's, and can be removed`() throws {
+        let scratch = try ScratchFolder("round")
+        let (laptop, phone) = try SyncedDevice.pair(scratch)
+        let tablet = try SyncedDevice(scratch, "tablet", road: scratch["road"])
+        try tablet.join(laptop)
+        try settle(laptop, phone, tablet)
+        for number in 0..<20 {
+            let home = try tablet.home
+            if number > 0 {
+                let stream: StreamID = try GroupHome.randomID()
+                try home.write { session throws(VaultError) in try home.begin(stream, in: &session) }
+            }
+            // None of them says that it has seen the others.
+            for (stream, known) in home.streams { home.streams[stream]?.told = known.reached }
+            try tablet.add("item \(number)", "one")
+            _ = try home.stamp()
+            guard number == 11 else { continue }
+            try tablet.round()
+            try laptop.round()
+        }
+        try tablet.round()
+        #expect(try phone.round().hitches.contains(.tooManyStreams))
+        let (home, member) = (try phone.home, try tablet.home.keys.id)
+        #expect(home.streams.values.count { $0.member == member } == 16)
+        // The laptop had other ones first: what it names is read, too.
+        try laptop.round()
+        try laptop.set(try #require(laptop.shown().keys.first), "two")
+        try settle(laptop, phone)
+        let shown = try phone.shown()
+        #expect(try laptop.shown().allSatisfy { shown[$0.key] == $0.value })
+        #expect(shown.values.contains("password=two"))
+        _ = try phone.home.remove(member)
+        try phone.round()
+        try laptop.round()
+        #expect(try laptop.home.roster == phone.home.roster)
+    }
+
     @Test func `a lock takes the keys of a round that has not ended`() throws {
         let scratch = try ScratchFolder("round")
         let (laptop, phone) = try SyncedDevice.pair(scratch)
