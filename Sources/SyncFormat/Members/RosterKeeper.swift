@@ -71,6 +71,16 @@ package struct RosterKeeper: Sendable, Hashable {
         (self.earlier, self.removedBy) = (earlier, removedBy)
     }
 
+    /// Takes up the one before the current, which a device that joined with the current one reads later.
+    /// - Returns: False for any other.
+    package mutating func learn(_ roster: Roster) -> Bool {
+        guard parent == nil, roster.hash == current.before, roster.number + 1 == current.number,
+            roster.group == current.group
+        else { return false }
+        parent = roster
+        return true
+    }
+
     /// What a roster is to this device. Changes nothing.
     package func judge(_ roster: Roster) -> RosterVerdict { judge([roster]) }
 

@@ -6,48 +6,71 @@ internal import VaultStorage
 
 /// Rosters come first: what follows is read and written by the members that there are now.
 extension FolderRound {
-    private struct Candidate {
-        let received: ReceivedRoster
-        let bytes: [UInt8]
-        let file: RoadFile
-        let mark: FileMark
+    /// Rosters that were applied, and have no place for this device yet: whoever added it does that again.
+    struct Ahead {
+        let keeper: RosterKeeper
+        let held: [HeldRoster]
     }
 
-    /// Rosters of one number that are read: more are of somebody who floods the road.
+    /// Rosters of one number that are judged: more are of a member who floods the road.
     private static let most = 64
+    /// Rosters that are read in one round and that nobody signed.
+    private static let mostStrange = 1024
 
     /// - Returns: False where this device was removed, or the user has to decide: nothing is read or written then.
     func readRosters() throws(SyncError) -> Bool {
+        // A new member does not know the one before its first one, which the first may have to be judged by.
+        try readEarlierRosters()
         // Those beside the current one, and then those after it, one number at a time.
         var number = home.roster.number
-        while home.roster.number + 1 >= number, number < .max {
-            guard try judge(number) else { return false }
+        var strange = 0
+        while (ahead?.keeper ?? home.keeper).current.number + 1 >= number, number < .max {
+            guard try judge(number, &strange) else { return false }
             number += 1
         }
-        try readEarlierRosters()
         return true
     }
 
-    private func judge(_ number: UInt32) throws(SyncError) -> Bool {
+    private func parent(_ hash: [UInt8]) -> HeldRoster? {
+        home.rosters[hash] ?? ahead?.held.first { $0.roster.hash == hash }
+    }
+
+    private func judge(_ number: UInt32, _ strange: inout Int) throws(SyncError) -> Bool {
         var opened: [HeldRoster] = []
         var isWithoutUs = false
-        for candidate in try candidates(number) {
-            guard let parent = home.rosters[candidate.received.front.before] else {
-                report.hitches.insert(.missingRoster(.none, epoch: number))
-                continue
-            }
+        for name in memory.rosters where name.number == number {
+            let file = RoadFile.roster(name)
+            guard opened.count < FolderRound.most, strange < FolderRound.mostStrange, !memory.isSetAside(file),
+                !home.rosters.keys.contains(where: { RoadNumber(hash: $0) == name.hash }),
+                case .bytes(let bytes, let mark) = try onFolder({ () throws(RoadError) in try road.read(file, &memory) }
+                )
+            else { continue }
             do throws(SyncError) {
+                let received = try ReceivedRoster(parsing: bytes)
+                guard received.front.group == home.group, received.front.epoch == number else {
+                    throw .notAuthentic("roster place")
+                }
+                guard let parent = parent(received.front.before) else {
+                    // Looked at again when there are other rosters.
+                    report.hitches.insert(.missingRoster(.none, epoch: number))
+                    memory.setAside(file, mark)
+                    strange += 1
+                    continue
+                }
                 guard parent.roster.number + 1 == number else { throw .notAuthentic("roster number") }
-                let signed = try candidate.received.signed(by: parent.signers)
-                let roster = try home.keys.with { keys throws(SyncError) in try signed.open(with: keys) }
-                opened.append(HeldRoster(roster, bytes: candidate.bytes))
+                let signed = try received.signed(by: parent.signers)
+                if let roster = try open(signed, after: parent) {
+                    opened.append(HeldRoster(roster, bytes: bytes))
+                } else if parent.roster == home.roster {
+                    // A member signed it, and there is no key for this device. Others of this number may be for it.
+                    isWithoutUs = true
+                }
             } catch {
                 switch error {
-                // A member signed it, and there is no key for this device. Others of this number may be for it.
-                case .notForThisMember: if parent.roster == home.roster { isWithoutUs = true }
                 case .format, .notAuthentic:
-                    memory.setAside(candidate.file, candidate.mark)
+                    memory.setAside(file, mark)
                     report.hitches.insert(.strangeRoster(number))
+                    strange += 1
                 default: throw error
                 }
             }
@@ -56,7 +79,7 @@ extension FolderRound {
             if isWithoutUs { report.hitches.insert(.removed) }
             return !isWithoutUs
         }
-        var keeper = home.keeper
+        var keeper = ahead?.keeper ?? home.keeper
         let verdict = keeper.apply(opened.map(\.roster))
         switch verdict {
         case .known: break
@@ -65,13 +88,19 @@ extension FolderRound {
             return false
         case .missing, .refused: report.hitches.insert(.roster(number, verdict))
         case .take, .replace, .void:
-            guard keeper.current.member(home.keys.id) != nil else {
-                report.hitches.insert(.removed)
-                return false
-            }
             if verdict != .take { report.hitches.insert(.roster(number, verdict)) }
             let family = Set(keeper.siblings.map(\.hash))
-            try take(opened.filter { family.contains($0.roster.hash) }, keeper)
+            let held = (ahead?.held ?? []) + opened.filter { family.contains($0.roster.hash) }
+            guard keeper.current.member(home.keys.id) != nil else {
+                if keeper.current.gone.contains(home.keys.id) {
+                    report.hitches.insert(.removed)
+                    return false
+                }
+                ahead = Ahead(keeper: keeper, held: held)
+                return true
+            }
+            ahead = nil
+            try take(held, keeper)
             memory.lookAgain()
         }
         return true
@@ -99,7 +128,10 @@ extension FolderRound {
                     opened = try key.key.with { key throws(SyncError) in try received.reopened(with: key) }
                 }
                 let held = HeldRoster(opened, bytes: bytes)
-                try take([held], home.keeper)
+                var keeper = home.keeper
+                _ = keeper.learn(held.roster)
+                try take([held], keeper)
+                memory.lookAgain()
                 child = held.roster
             } catch {
                 switch error {
@@ -116,27 +148,20 @@ extension FolderRound {
         }
     }
 
-    /// Rosters of a number that are not here, as they lie on the road.
-    private func candidates(_ number: UInt32) throws(SyncError) -> [Candidate] {
-        var found: [Candidate] = []
-        for name in memory.rosters where name.number == number {
-            let file = RoadFile.roster(name)
-            guard found.count < FolderRound.most, !memory.isSetAside(file),
-                !home.rosters.keys.contains(where: { RoadNumber(hash: $0) == name.hash }),
-                case .bytes(let bytes, let mark) = try onFolder({ () throws(RoadError) in try road.read(file, &memory) }
-                )
-            else { continue }
-            do throws(SyncError) {
-                let received = try ReceivedRoster(parsing: bytes)
-                guard received.front.group == home.group, received.front.epoch == name.number else {
-                    throw .notAuthentic("roster place")
-                }
-                found.append(Candidate(received: received, bytes: bytes, file: file, mark: mark))
-            } catch {
-                memory.setAside(file, mark)
-                report.hitches.insert(.strangeRoster(number))
-            }
+    /// Opens a roster with the box of this device, or with the key that an addition leaves as it is: two members may
+    /// add somebody at once, and neither roster has a box for whom the other one adds.
+    /// - Returns: Nil where it has no key for this device.
+    private func open(_ signed: SignedRoster, after parent: HeldRoster) throws(SyncError) -> OpenedRoster? {
+        do throws(SyncError) {
+            return try home.keys.with { keys throws(SyncError) in try signed.open(with: keys) }
+        } catch {
+            guard error == .notForThisMember else { throw error }
         }
-        return found
+        do throws(SyncError) {
+            return try parent.key.with { key throws(SyncError) in try signed.open(with: key) }
+        } catch {
+            if case .notAuthentic = error { return nil }
+            throw error
+        }
     }
 }

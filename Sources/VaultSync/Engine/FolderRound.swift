@@ -22,6 +22,9 @@ package final class FolderRound {
     /// Streams of which nothing more is read in this round.
     var stopped: Set<StreamID> = []
 
+    /// Rosters that count once one of them has this device.
+    var ahead: Ahead?
+
     /// What was read and is not in the vault yet.
     struct Intake {
         /// In the order in which they were taken.

@@ -77,9 +77,14 @@ package struct RoadMemory: Sendable {
     /// Whether a file waits until it changes.
     func isSetAside(_ file: RoadFile) -> Bool { setAside[file] != nil }
 
-    /// Entries that made no sense may make some now: there are other members.
+    /// Entries and rosters that made no sense may make some now: there are other members.
     mutating func lookAgain() {
-        setAside = setAside.filter { if case .entry = $0.key { false } else { true } }
+        setAside = setAside.filter { file, _ in
+            switch file {
+            case .entry, .roster: false
+            default: true
+            }
+        }
     }
 
     /// A file whose bytes make no sense to a reader waits until it changes.

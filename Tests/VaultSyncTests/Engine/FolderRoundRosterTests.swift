@@ -39,6 +39,60 @@ import VaultStorage
         #expect(try watch.home.streams[phone.home.stream]?.reader.last == nil)
     }
 
+    @Test func `rosters of strangers keep nobody from the one that a member wrote`() throws {
+        let scratch = try ScratchFolder("round")
+        let (laptop, phone) = try SyncedDevice.pair(scratch)
+        try settle(laptop, phone)
+        let tablet = try SyncedDevice(scratch, "tablet", road: scratch["road"])
+        try tablet.join(laptop)
+        try laptop.round()
+        // As many as are judged, and each is listed before it.
+        let current = try laptop.home.roster
+        let name = try #require(RosterFileName(number: current.number, hash: current.hash))
+        let held = try #require(try laptop.home.rosters[current.hash])
+        var (count, salt) = (0, 0)
+        while count < 100 {
+            var bytes = held.bytes
+            salt += 1
+            // After a roster that nobody knows.
+            for index in 56..<60 { bytes[index] = UInt8(truncatingIfNeeded: salt >> (8 * (index - 56))) }
+            let hash = FolderSamples.hash(bytes)
+            let strange = try #require(RosterFileName(number: current.number, hash: hash))
+            guard strange.hash.value < name.hash.value else { continue }
+            try Data(bytes).write(to: URL(fileURLWithPath: "\(laptop.road)/rosters/\(strange.name)"))
+            count += 1
+        }
+        try phone.round()
+        #expect(try phone.home.roster == current)
+    }
+
+    @Test func `two members add somebody at once, and both come in`() throws {
+        let scratch = try ScratchFolder("round")
+        let (laptop, phone) = try SyncedDevice.pair(scratch)
+        try settle(laptop, phone)
+        let tablet = try SyncedDevice(scratch, "tablet", road: scratch["road"])
+        let watch = try SyncedDevice(scratch, "watch", road: scratch["road"])
+        try tablet.join(laptop)
+        try watch.join(phone)
+        for device in [laptop, phone, laptop] { try device.round() }
+        // Whoever's roster is void adds its own again.
+        let winner = try laptop.home.roster
+        #expect(try phone.home.roster == winner)
+        let isTablet = winner.ids.contains(try tablet.home.keys.id)
+        let (lost, adder) = isTablet ? (watch, phone) : (tablet, laptop)
+        try lost.add("mail", "one")
+        let early = try lost.round()
+        #expect(!early.hitches.contains(.removed))
+        _ = try adder.home.admit(lost.home.keys.with { keys throws(SyncError) in try keys.record(name: "new") })
+        try settle(laptop, phone, tablet, watch)
+        let last = try laptop.home.roster
+        #expect(last.ids.count == 4)
+        for device in [laptop, phone, tablet, watch] {
+            #expect(try device.home.roster == last)
+            #expect(try device.shown() == ["mail": "password=one"])
+        }
+    }
+
     @Test func `a member that begins stream after stream uses up nobody's, and can be removed`() throws {
         let scratch = try ScratchFolder("round")
         let (laptop, phone) = try SyncedDevice.pair(scratch)
