@@ -68,7 +68,7 @@ extension GroupHome {
             let batch = rest.prefix(EntryFill.most)
             do throws(VaultError) { try landAll(batch) } catch {
                 guard error.isOfEntries else { throw error }
-                // One of them cannot be shown: it goes on waiting.
+                // One of them cannot be shown: it stays waiting.
                 for id in batch {
                     do throws(VaultError) { try landAll(CollectionOfOne(id)) } catch {
                         guard error.isOfEntries else { throw error }

@@ -72,7 +72,7 @@ extension SyncLedger {
         return try take(join, of: id, front, taking, &session)
     }
 
-    /// A member could go on inventing streams until nobody else's were let in.
+    /// A member could invent streams until there is no room for anybody else's.
     private static func checkStreams(
         _ join: borrowing StateJoin, _ heads: [StreamID: UInt64]
     ) throws(VaultError) {
