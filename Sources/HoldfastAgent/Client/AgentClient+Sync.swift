@@ -6,8 +6,8 @@ package import VaultStorage
 extension AgentClient {
     /// Has the agent do a round over all roads, and waits for it.
     /// - Returns: What is known then; nil where the vault is in no group.
-    /// - Throws: `locked` where the vault is locked, or is while the round runs; what reading the group's records throws.
-    ///   What stands in the way on a road is no error here.
+    /// - Throws: `locked` where the vault is locked, or is locked while the round runs; what reading the group's
+    ///   records throws. What stands in the way on a road is no error here.
     package borrowing func syncNow() throws(VaultError) -> SyncStatus? {
         try waiting { agent throws(VaultError) in try agent.receiveSync(.now) }
     }

@@ -133,6 +133,18 @@ extension TestAgent {
     /// Waits until a value is there, which somebody else brings.
     func comes(_ name: String, _ value: [UInt8]) -> Bool { Patience.wait { (try? get(name)) == value } }
 
+    /// How often its threads have waited for something: whoever sleeps on has the same number later.
+    var switches: Int {
+        let folder = "/proc/\(pid)/task"
+        let threads = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        let counts = threads.compactMap { thread -> Int? in
+            let text = try? String(contentsOfFile: "\(folder)/\(thread)/status", encoding: .utf8)
+            let line = text?.split(separator: "\n").first { $0.hasPrefix("voluntary_ctxt_switches:") }
+            return line?.split(whereSeparator: \.isWhitespace).last.flatMap { Int($0) }
+        }
+        return counts.reduce(threads.count * 1_000_000, +)
+    }
+
     /// How many of its descriptors are watches.
     var watches: Int {
         let folder = "/proc/\(pid)/fd"

@@ -17,8 +17,8 @@ import VaultSync
         let (laptop, phone) = (try TestAgent(pair.laptop), try TestAgent(pair.phone))
         try laptop.unlock()
         try phone.unlock()
-        // Its first round is over; later ones are begun by the watch.
-        _ = try phone.syncNow()
+        // The first rounds are over.
+        for agent in [laptop, phone] { _ = try agent.syncNow() }
         try laptop.put([1], "mail")
         try laptop.put(pattern(100_000), "large")
         laptop.pass(seconds: 5)
@@ -107,6 +107,33 @@ import VaultSync
         #expect(try !phone.status().isUnlocked)
     }
 
+    @Test func `nothing wakes an unlocked agent whose folder is idle`() throws {
+        let pair = try SyncPair()
+        let idle = try TestAgent(pair.phone, parts: ["SUBJECT_FOLDER_PATIENCE": "60000000"])
+        try idle.unlock()
+        #expect(try idle.syncNow()?.roads.first?.problem == nil && idle.watches == 1)
+        // What others do takes the time in which it could wake up.
+        let others = try SyncPair()
+        let busy = try TestAgent(others.laptop)
+        try busy.unlock()
+        func work(_ count: Int) throws {
+            for _ in 0..<count {
+                try busy.put(pattern(10_000), "mail", replacing: true)
+                _ = try busy.syncNow()
+            }
+        }
+        // Until the last answer is behind it.
+        var before = -1
+        #expect(
+            try Patience.wait {
+                defer { before = idle.switches }
+                try work(1)
+                return idle.switches == before
+            })
+        try work(40)
+        #expect(idle.switches == before)
+    }
+
     @Test func `a folder that vanishes is a problem that the status tells, and its return is noticed`() throws {
         let pair = try SyncPair()
         let (laptop, phone) = (try TestAgent(pair.laptop), try TestAgent(pair.phone))
@@ -192,7 +219,7 @@ import VaultSync
         try laptop.put([1], "mail")
         _ = try laptop.syncNow()
         #expect(Patience.wait { (try? phone.status().locksIn) == 60_000 })
-        // The header of before: somebody put it back.
+        // Somebody puts an earlier header back.
         let header = URL(fileURLWithPath: pair.phone.home + "/header")
         let old = try Data(contentsOf: header)
         try other.changePasscode(from: secret("right"), spending: other.burnAttempt(), to: secret("new"))
