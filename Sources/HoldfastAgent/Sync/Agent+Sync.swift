@@ -36,7 +36,13 @@ final class StoredNote: Sendable {
     private let state = Mutex(State())
 
     /// Nobody looks where the vault is in no group.
-    func want(_ isWanted: Bool) { state.withLock { $0 = State(isWanted: isWanted) } }
+    func want(_ isWanted: Bool) {
+        state.withLock { state in
+            state.isWanted = isWanted
+            // What was noted while it was wanted stays: it may be of a moment ago.
+            if !isWanted { state.isThere = false }
+        }
+    }
 
     /// Does something, and notes whether the vault changed meanwhile, by whomever.
     func noting<Result, E: Error>(_ vault: Vault, _ body: () throws(E) -> Result) throws(E) -> Result {
@@ -105,6 +111,8 @@ extension Agent {
         guard let round = syncing.schedule.begin(at: now.milliseconds), let life = syncing.schedule.life else { return }
         let (vault, roads, unused, isAsked) = (vault, syncing.roads, lock.unused(now), !syncing.asking.isEmpty)
         let isTaken = syncingLane.submit {
+            // A vault in no group is left as it is: nobody asked for anything that would look at its header.
+            if (try? GroupHome.isThere(in: vault)) == false { return .synced(life, SyncRounds(), .done([], .rest)) }
             var rounds: SyncRounds?
             let outcome = Work.run(vault, unused: unused) {
                 rounds = try Work.rounds(round, vault, roads, isAsked: isAsked)
@@ -135,9 +143,12 @@ extension Agent {
             if isOurs { answerSync(.failure(error)) }
             if error.endsAgent { end() }
         case .headerChanged(let error):
-            if isOurs { answerSync(.failure(error ?? .headerChanged)) }
-            lock.lock(clock.now())
-            dropKeys(because: .requested)
+            if isOurs {
+                answerSync(.failure(error ?? .headerChanged))
+                // What was opened since was opened by the header that is there now.
+                lock.lock(clock.now())
+                dropKeys(because: .requested)
+            }
             if error?.endsAgent ?? false { end() }
         }
     }

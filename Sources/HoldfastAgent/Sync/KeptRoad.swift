@@ -111,6 +111,9 @@ struct SyncRounds: Sendable {
     /// For whoever asked for the rounds.
     private(set) var status: SyncStatus?
 
+    /// Of a vault in no group.
+    init() { end = .noGroup }
+
     /// - Parameters:
     ///   - kept: The roads after the last rounds since the unlock.
     ///   - isAsked: Whether somebody waits for the ``status``.

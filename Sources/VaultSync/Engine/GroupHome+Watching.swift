@@ -1,7 +1,14 @@
 internal import SyncFormat
+package import VaultCore
 
 // What whoever does rounds again and again needs between two of them.
 extension GroupHome {
+    /// Whether a vault is in a group at all.
+    /// - Throws: `vault`.
+    package static func isThere(in vault: Vault) throws(SyncError) -> Bool {
+        try vault.syncBytes(GroupRecord.recordName) != nil
+    }
+
     /// The folders of the roads, by their places.
     package var roadPaths: [Int: String] { roads.mapValues(\.path) }
 
