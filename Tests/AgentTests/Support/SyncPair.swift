@@ -74,7 +74,8 @@ final class SyncPair {
 
     /// What lies in a folder, in order.
     func files(_ road: String) throws -> [String] {
-        try FileManager.default.subpathsOfDirectory(atPath: road).filter { $0.contains("-") && !$0.contains(".part-") }.sorted()
+        try FileManager.default.subpathsOfDirectory(atPath: road).filter { $0.contains("-") && !$0.contains(".part-") }
+            .sorted()
     }
 
     /// Carries some of what the other folder has not, in any order, as a tool does that is stopped in the middle.
