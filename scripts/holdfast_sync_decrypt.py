@@ -544,7 +544,7 @@ class StreamRecord:
         reader = Reader(data, f"the record of stream {stream.hex()}")
         reader.version()
         flags = reader.integer(1)
-        reader.check(flags <= 15 and (flags & 10 != 8) and reader.take(16) == stream)
+        reader.check(flags <= 31 and (flags & 10 != 8) and (flags & 18 != 16) and reader.take(16) == stream)
         self.member, self.named = reader.take(16), reader.integer(8)
         self.head = self.last = self.named_head = None
         if flags & 1:
@@ -556,6 +556,8 @@ class StreamRecord:
         if flags & 4:
             self.named_head = reader.integer(8), reader.take(32)
             reader.check(max(1, self.last or 0) <= self.named_head[0] <= LAST_NUMBER and self.named_head[1] != ZEROS)
+        if flags & 16:
+            reader.check(self.last <= reader.integer(8) <= LAST_NUMBER)
         reader.end()
         reader.check(self.named <= self.length)
         self.marks = []
@@ -602,16 +604,19 @@ class OwnEntry:
 
 
 class Shadow:
-    def __init__(self, data, item):
-        what = f"the shadow of {item.hex()}"
+    def __init__(self, data, item, kind="the shadow of"):
+        what = f"{kind} {item.hex()}"
         reader = Reader(data, what)
         reader.version()
         self.flags, self.sequence = reader.integer(1), reader.integer(8)
-        reader.check(self.flags <= 15)
+        reader.check(self.flags <= 31)
         self.place = reader.counted(holdfast.LONGEST_COLLECTION), reader.counted(holdfast.LONGEST_NAME)
-        reader.check((self.sequence == 0) == (self.place == (b"", b"")))
+        reader.check((self.sequence == 0) == (self.place[1] == b""))
+        reader.check(self.sequence != 0 or self.place[0] == b"" or self.flags & 24 != 0)
         self.state = State(reader.rest(), what)
-        reader.check(self.state.item == item and self.state.lives == (self.flags & 1 != 0))
+        reader.check(self.state.item == item)
+        if kind == "the shadow of":
+            reader.check(self.state.lives == (self.flags & 1 != 0))
 
 
 def road_record(data, what):
@@ -631,10 +636,10 @@ RECORD_NAMES = {
         "group": "group", "keeper": "keeper", "keys": "keys", "names": "names", "roster": f"r({HEX32})",
         "epoch": f"e({HEX32})", "stream": f"s({HEX16})", "marks": rf"s({HEX16})\.({DECIMAL})",
         "own": rf"o({HEX16})\.([0-9a-f]{{16}})", "piece": f"p({HEX32})", "road": f"w([0-{ROADS - 1}])",
-        "shadow": f"i({HEX16})",
+        "shadow": f"i({HEX16})", "waiting": f"j({HEX16})",
     }.items()
 }  # fmt: skip
-CUT = re.compile(rf"(keeper|i{HEX16})\.([1-9][0-9]*)")
+CUT = re.compile(rf"(keeper|[ij]{HEX16})\.([1-9][0-9]*)")
 
 
 class Group:
@@ -642,6 +647,7 @@ class Group:
 
     def __init__(self, vault, problems):
         self.vault, self.problems = vault, problems
+        self.waiting = {}
         self.streams, self.shadows, self.own, self.pieces, self.epochs, self.roads = {}, {}, {}, {}, {}, {}
         self.rosters, marks = {}, {}
         for kind, groups, data in self.named_records():
@@ -672,6 +678,9 @@ class Group:
                     self.pieces[bytes.fromhex(groups[0])] = data
                 elif kind == "road":
                     self.roads[int(groups[0])] = road_record(data, f"road {groups[0]}")
+                elif kind == "waiting":
+                    item = bytes.fromhex(groups[0])
+                    self.waiting[item] = Shadow(data, item, "what waits beside the shadow of")
                 else:
                     item = bytes.fromhex(groups[0])
                     self.shadows[item] = Shadow(data, item)

@@ -37,7 +37,8 @@ import VaultSync
             ended += lines.contains("done") ? 1 : 0
             #expect(try Self.settled(work, scratch) == expected, "\(context)")
         }
-        TestRun.report("sync round, \(fault.rawValue)", "\(chosen.count) of \(calls.count) calls, \(ended) came to the end")
+        TestRun.report(
+            "sync round, \(fault.rawValue)", "\(chosen.count) of \(calls.count) calls, \(ended) came to the end")
     }
 
     /// What both devices show in the end.

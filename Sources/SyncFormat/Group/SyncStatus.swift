@@ -1,3 +1,5 @@
+internal import VaultFormat
+
 /// What a device tells its user of the group that its vault is in.
 package struct SyncStatus: Sendable, Hashable {
     /// How many words are shown.
@@ -12,6 +14,15 @@ package struct SyncStatus: Sendable, Hashable {
 
         package init(_ id: SyncMemberID, name: String, isThisDevice: Bool) {
             (self.id, self.name, self.isThisDevice) = (id, name, isThisDevice)
+        }
+
+        /// Digits of an id that are enough to name it.
+        package static let digits = 8
+
+        /// Whether a word means it: its name, or the beginning of its id.
+        package func isCalled(_ word: String) -> Bool {
+            name.utf8.elementsEqual(word.utf8)
+                || word.utf8.count >= Self.digits && Hexadecimal.encode(id.bytes).utf8.starts(with: word.utf8)
         }
     }
 

@@ -1,7 +1,7 @@
 /// What a device knows of an item: the values that are there, what was seen, and what was removed for good.
 ///
-/// The merge decides by contexts and never by clocks. Values are numbers of a ``ValueTable`` here: equal numbers stand for
-/// equal bytes, and their order is that of the bytes. So the merge is a pure function without a secret in it.
+/// The merge decides by contexts and never by clocks. Values are numbers of a ``ValueTable`` here: equal numbers stand
+/// for equal bytes, and their order is that of the bytes. So the merge is a pure function without a secret in it.
 ///
 /// For one value the three things that can be known of it, *not seen*, *there* and *gone*, are in this order, and a
 /// join takes the higher: that is what makes the join commutative, associative and idempotent.

@@ -94,8 +94,8 @@ extension RosterVerdict {
         switch self {
         case .known: "known"
         case .take: "taken"
-        case .replace: "another one took the place of ours; look at holdfast sync status, and repeat what is missing"
-        case .void: "another one took its place; look at holdfast sync status, and repeat what is missing"
+        case .replace: "another one took the place of ours; look at the list of devices, and repeat what is missing"
+        case .void: "another one took its place; look at the list of devices, and repeat what is missing"
         case .missing(let number): "waits for list \(number)"
         case .refused: "refused: nobody of the group may write it"
         case .ask: "two devices have removed each other: nothing is synced until one of them leaves the group"

@@ -35,9 +35,11 @@ package final class FolderInvitation {
             try FolderRoad(opening: kept.path, of: home.group, knowing: home.ownStreams)
         }
         let key = try code.key(for: try GroupHome.randomID())
-        let message = try OpenedInvitation.seal(home.name, home.roster, under: key, by: home.keys)
+        let message = try home.keys.with { keys throws(SyncError) in
+            try OpenedInvitation.seal(home.name, home.roster, under: key, by: keys)
+        }
         let name = try JoinFileName(.invitation, message, key.invitation)
-        inviter = try home.keys.record(name: home.name)
+        inviter = try FolderInvitation.record(of: home)
         writer = RoadWriter(road, of: home.stream)
         (self.road, self.message) = (road, message)
         self.key = key
@@ -99,13 +101,17 @@ package final class FolderInvitation {
         try onFolder { () throws(RoadError) in _ = try writer.remove([.join(name)]) }
     }
 
+    private static func record(of home: GroupHome) throws(SyncError) -> MemberRecord {
+        try home.keys.with { keys throws(SyncError) in try keys.record(name: home.name) }
+    }
+
     /// Messages of this device's that lie there from before: who was invited by them has come, or never will.
     private static func removeOld(
         of home: GroupHome, _ road: FolderRoad, _ writer: RoadWriter
     ) throws(RoadError) {
         var memory = RoadMemory()
         _ = try road.list(&memory, only: [.joins])
-        guard let own = try? SyncSigners([home.keys.record(name: home.name)]) else { return }
+        guard let own = try? SyncSigners([record(of: home)]) else { return }
         for name in memory.joins {
             guard let bytes = try road.bytes(of: name, &memory), let envelope = try? Envelope(parsing: bytes),
                 own.signer(of: envelope) != nil

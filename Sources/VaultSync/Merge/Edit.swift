@@ -68,7 +68,8 @@ struct Edit {
         }
     }
 
-    /// What is shown takes the place of what is in conflict with it, in the parts of which the history has earlier values.
+    /// What is shown takes the place of what is in conflict with it, in the parts of which the history has earlier
+    /// values.
     /// - Parameter isLower: Whether a value is an earlier counter of a one-time code than another: no conflict.
     mutating func settle(isLower: (_ value: Int, _ than: Int) -> Bool) {
         var values: [(part: ItemPart, value: Int)] = shown.fields.map { (.field($0.id), $0.value) }

@@ -46,7 +46,9 @@ final class SyncPair {
         let inviting = try code.key(for: invitation)
         let joining = try code.key(for: invitation)
         let old = try #require(try GroupHome.load(other))
-        let message = try OpenedInvitation.seal("laptop", old.roster, under: inviting, by: old.keys)
+        let message = try old.keys.with { keys throws(SyncError) in
+            try OpenedInvitation.seal("laptop", old.roster, under: inviting, by: keys)
+        }
         let keys = try MemberKeys.generate()
         let invited = try OpenedInvitation(message.bytes, under: joining)
         let card = try OpenedCard.seal("phone", to: invited, under: joining, by: keys)
@@ -54,7 +56,7 @@ final class SyncPair {
         let sealed = try old.admit(opened.card.member)
         let answer = try old.welcome(to: opened, with: sealed, under: inviting)
         let welcome = try OpenedWelcome(answer.bytes, to: invited, card: card, under: joining, with: keys)
-        let home = try GroupHome.join(welcome, roster: sealed.bytes, in: vault, name: "phone", keys: keys)
+        let home = try GroupHome.join(welcome, in: vault, name: "phone", keys: keys)
         _ = try home.add(folder: road)
     }
 
@@ -94,9 +96,11 @@ final class SyncPair {
     func keys(of scratch: Scratch) throws -> [(name: String, bytes: [UInt8])] {
         try home(scratch) { home in
             var keys: [(String, [UInt8])] = []
-            for held in home.rosters.values { keys.append(("the group's key", held.opened.key.withBytes { $0.array })) }
-            keys.append(("the key of names", home.ledger.nameKey.bytes.withBytes { $0.array }))
-            let scalars = try home.keys.bytes()
+            for held in home.rosters.values {
+                keys.append(("the group's key", try held.key.with { key in key.withBytes { $0.array } }))
+            }
+            keys.append(("the key of names", try home.ledger.nameKey.with { key in key.bytes.withBytes { $0.array } }))
+            let scalars = try home.keys.with { keys throws(SyncError) in try keys.bytes() }
             let both = scalars.withBytes { $0.array }
             keys.append(("the device's signing key", Array(both.prefix(32))))
             keys.append(("the device's box key", Array(both.suffix(32))))

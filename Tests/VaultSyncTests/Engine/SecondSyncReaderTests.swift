@@ -199,7 +199,8 @@ private enum SyncReader {
         func counts() throws -> Counts { try JSONDecoder().decode(Counts.self, from: Data(output.utf8)) }
     }
 
-    static let missing: Comment = "no python3 with cryptography, argon2 and lmdb: holdfast_sync_decrypt.py is not tested"
+    static let missing: Comment =
+        "no python3 with cryptography, argon2 and lmdb: holdfast_sync_decrypt.py is not tested"
 
     // This file is <package root>/Tests/VaultSyncTests/Engine/SecondSyncReaderTests.swift.
     static let scripts = URL(filePath: #filePath)

@@ -114,7 +114,7 @@ extension SyncStatus {
         var facts: [(String, String)] = []
         for (index, member) in members.enumerated() {
             let isOneOfSome = members.filter { $0.name == member.name }.count > 1
-            let id = isOneOfSome ? " \(member.id.description.prefix(8))" : ""
+            let id = isOneOfSome ? " \(member.id.description.prefix(SyncStatus.Member.digits))" : ""
             let own = member.isThisDevice ? " (this device)" : ""
             facts.append((index == 0 ? "devices" : "", Escaping.name(member.name) + id + own))
         }

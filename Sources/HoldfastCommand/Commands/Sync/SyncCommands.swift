@@ -295,14 +295,14 @@ private func removeFromSync(_ arguments: Arguments) throws(CommandError) -> Exit
 
 private func member(_ word: String, _ home: GroupHome) throws(CommandError) -> SyncStatus.Member {
     let all = try syncCall { () throws(SyncError) in try home.status() }.members
-    let found = all.filter { $0.name == word || (word.utf8.count >= 8 && $0.id.description.hasPrefix(word)) }
+    let found = all.filter { $0.isCalled(word) }
     guard let first = found.first else {
         let names = all.map { Escaping.name($0.name) }.joined(separator: ", ")
         throw CommandError(
             .notFound, code: .notSynced, "no device is called \(Escaping.name(word)); there are \(names)")
     }
     guard found.count == 1 else {
-        let ids = found.map { String($0.id.description.prefix(8)) }.joined(separator: ", ")
+        let ids = found.map { String($0.id.description.prefix(SyncStatus.Member.digits)) }.joined(separator: ", ")
         throw CommandError(
             .failure, code: .ambiguous, "several devices are called \(Escaping.name(word))",
             advice: "name one of them by its id: \(ids)")
