@@ -98,6 +98,7 @@ package final class FolderRound {
             try round.finishAdopting()
             try round.stamp()
             try round.readStreams()
+            try round.placeNames()
             try round.publish()
         }
         memory = round.memory
@@ -106,6 +107,31 @@ package final class FolderRound {
 
     /// Writes what differs as entries of this device.
     func stamp() throws(SyncError) { try inVault { () throws(VaultError) in try stampAgain() } }
+
+    /// Gives items that were moved aside the names that they want and may have by now: which item has a name hangs on
+    /// all that was taken, and not on the order in which it came.
+    private func placeNames() throws(SyncError) {
+        guard report.taken > 0 || report.given > 0 else { return }
+        try inVault { () throws(VaultError) in
+            for _ in 0..<GroupHome.mostTries {
+                let now = try home.ledger.differences()
+                guard now.found.isEmpty else {
+                    try stampAgain()
+                    continue
+                }
+                guard !now.displaced.isEmpty else { return }
+                do throws(VaultError) {
+                    return try home.write { session throws(VaultError) in
+                        // What somebody wrote meanwhile must not count as shown.
+                        guard session.number == now.transaction + 1 else {
+                            throw VaultError(.busy, "something was written in the vault meanwhile")
+                        }
+                        for id in now.displaced { try home.ledger.place(id, in: &session) }
+                    }
+                } catch { guard error.code == .busy, !home.isStale else { throw error } }
+            }
+        }
+    }
 
     private func stampAgain() throws(VaultError) {
         let (clean, changes) = try home.stamp()

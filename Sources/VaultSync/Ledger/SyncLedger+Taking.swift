@@ -326,7 +326,13 @@ extension SyncLedger {
             try syncCall { () throws(SyncError) in try StatePlace(of: state) }
         }
         let wanted = EntryPath(collection: state.collection, name: state.name)
-        guard session.admission.shut[wanted.collection] == nil, try holder(of: wanted, &session) == nil else { return }
+        guard session.admission.shut[wanted.collection] == nil else { return }
+        switch try holder(of: wanted, &session) {
+        case .none: break
+        // The lower id has the name, whichever came first.
+        case .item(let other) where id < other && !isInTrash(wanted): _ = try free(wanted, for: id, &session)
+        case .item, .other: return
+        }
         try session.rename(
             shadow.front.name, in: shadow.front.collection, to: wanted.name, in: wanted.collection, replacing: false)
         let flags = shadow.front.flags.subtracting(.isDisplaced)
