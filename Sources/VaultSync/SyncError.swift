@@ -21,6 +21,8 @@ package enum SyncError: Error, Sendable, Hashable {
     case road(SystemError)
     /// An invitation is good for nothing any more.
     case invitationEnded(InvitationProgress.End)
+    /// Two devices have removed each other, and this one has to choose first.
+    case undecided
     /// A group has no room for another device.
     case tooManyMembers
     /// More invitations lie in the folder than a code is tried on.
@@ -41,6 +43,7 @@ extension SyncError: CustomStringConvertible {
         case .memory(let error): error.description
         case .road(let error): "\(error)"
         case .invitationEnded(let end): end.words
+        case .undecided: "two devices have removed each other; remove one of them on this device first"
         case .tooManyMembers: "the group has \(SyncLimits.members) devices, which is the most; remove one first"
         case .tooManyInvitations:
             "more than \(SyncLimits.invitations) other invitations lie in the folder; remove what is in its folder join"

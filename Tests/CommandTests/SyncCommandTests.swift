@@ -143,7 +143,10 @@ import Testing
         #expect(added.code == 0)
         _ = try devices.now(devices.laptop)
         let told = try devices.phone.run("sync", "now", passcode: Prepared.passcode)
-        #expect(told.text.contains("was removed from the group"), "\(told.text) \(told.errors)")
+        #expect(told.code == 1 && told.text.contains("was removed from the group"), "\(told.text) \(told.errors)")
+        let inviting = try devices.phone.run(
+            "sync", "invite", "--yes", "--code-out-fd", "1", passcode: Prepared.passcode)
+        #expect(inviting.code == 3 && inviting.errors.contains("not in the group any more"), "\(inviting.errors)")
         #expect(try devices.phone.run("show", "later", passcode: Prepared.passcode).code == 6)
         let left = try devices.phone.run("sync", "leave", "--yes", passcode: Prepared.passcode)
         #expect(left.code == 0, "\(left.errors)")

@@ -199,7 +199,7 @@ extension VaultError {
         case .cryptography(let error): self.init(any: error)
         case .format(.newerVersion):
             self.init(.newerVersion, "the records of the sync were written by a newer version of Holdfast")
-        case .format, .notAuthentic, .notForThisMember, .road, .folder, .invitationEnded, .tooManyMembers,
+        case .format, .notAuthentic, .notForThisMember, .road, .folder, .invitationEnded, .undecided, .tooManyMembers,
             .tooManyInvitations:
             self = .damaged("the records of the sync do not fit each other")
         }

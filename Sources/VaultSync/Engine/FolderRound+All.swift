@@ -21,4 +21,24 @@ extension FolderRound {
         }
         return try GroupHome.load(vault)?.status(outcomes)
     }
+
+    /// Reads what others wrote of the members, before this device writes a list of them: a list beside theirs would be
+    /// a matter of chance.
+    /// - Parameter isAdding: Whether a folder that cannot be used is a reason to wait. A lost device is removed anyway.
+    /// - Throws: `notForThisMember` where this device was removed; `undecided`; what the rounds throw.
+    package static func beforeChange(of vault: Vault, isAdding: Bool) throws(SyncError) {
+        guard let first = try GroupHome.load(vault) else { return }
+        for place in first.roads.keys.sorted() {
+            guard let home = try GroupHome.load(vault) else { return }
+            var memory = RoadMemory()
+            let report: RoundReport
+            do throws(SyncError) { report = try run(home, over: place, &memory) } catch {
+                guard case .folder = error, !isAdding else { throw error }
+                continue
+            }
+            if report.hitches.contains(.removed) { throw .notForThisMember }
+            let isUndecided = report.hitches.contains { if case .roster(_, .ask) = $0 { true } else { false } }
+            if isUndecided, isAdding { throw .undecided }
+        }
+    }
 }

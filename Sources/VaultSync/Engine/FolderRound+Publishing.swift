@@ -12,7 +12,10 @@ extension FolderRound {
         try publishRosters()
         for stream in home.ownStreams.reversed() {
             if isFirst {
-                _ = try onFolder { () throws(RoadError) in try RoadWriter(road, of: stream).removeOldParts() }
+                do throws(RoadError) { _ = try RoadWriter(road, of: stream).removeOldParts() } catch {
+                    guard case .tooManyFiles = error else { throw .folder(error) }
+                    report.hitches.insert(.unlisted(stream, error))
+                }
             }
             guard let reader = home.streams[stream]?.reader else { continue }
             let own = (memory.entries[stream] ?? []).filter { name in
@@ -50,7 +53,7 @@ extension FolderRound {
                 let file = RoadFile.roster(name)
                 if case .bytes = try onFolder({ () throws(RoadError) in try road.read(file, &memory) }) { continue }
             }
-            try write([(.roster(name), held.bytes)], of: home.stream)
+            _ = try write(.roster(name), held.bytes, of: home.stream)
         }
     }
 
@@ -59,31 +62,33 @@ extension FolderRound {
         guard let entry = try putPieces(stream, number) else { return }
         let hash = entry.lend { BLAKE3.hash($0).bytes }
         guard let name = EntryFileName(number: number, hash: hash) else { return }
-        try write([(.entry(name), entry)], of: stream)
-        report.published += 1
+        if try write(.entry(name), entry, of: stream) { report.published += 1 }
     }
 
     /// Puts the pieces of an entry onto the road that it does not have as they are.
-    /// - Returns: The entry; nil where it is not kept.
+    /// - Returns: The entry; nil where it is not kept, or a piece has no place.
     @discardableResult
     private func putPieces(_ stream: StreamID, _ number: UInt64) throws(SyncError) -> [UInt8]? {
         guard let kept = try home.outbox(stream, number) else { return nil }
         // One at a time: an entry may need many.
         for id in kept.pieces {
             guard let name = PieceFileName(id: id) else { continue }
-            try write([(.piece(name), home.outboxPiece(id))], of: stream)
+            guard try write(.piece(name), home.outboxPiece(id), of: stream) else { return nil }
         }
         return kept.entry
     }
 
-    /// Writes files, in place of what somebody made of them.
-    private func write(_ files: [(file: OwnFile, bytes: [UInt8])], of stream: StreamID) throws(SyncError) {
-        guard !files.isEmpty else { return }
+    /// Writes a file, in place of what somebody made of it.
+    /// - Returns: False where something has its name that is not taken away.
+    private func write(_ file: OwnFile, _ bytes: [UInt8], of stream: StreamID) throws(SyncError) -> Bool {
         let writer = RoadWriter(road, of: stream)
-        try onFolder { () throws(RoadError) in
-            for (file, result) in zip(files, try writer.write(files)) where result == .differs {
-                try writer.repair(file.file, file.bytes)
-            }
+        do throws(RoadError) {
+            if try writer.write(file, bytes) == .differs { try writer.repair(file, bytes) }
+            return true
+        } catch {
+            guard case .occupied(let place) = error else { throw .folder(error) }
+            report.hitches.insert(.occupied(place))
+            return false
         }
     }
 }

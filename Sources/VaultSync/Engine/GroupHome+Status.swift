@@ -31,7 +31,8 @@ extension GroupHome {
                 case .success(let report):
                     (road.given, road.taken) = (UInt64(report.given), UInt64(report.taken))
                     road.published = UInt64(report.published)
-                    road.hitches = Set(report.hitches.map(words)).sorted()
+                    road.hitches = Set(report.hitches.filter { !$0.endsSync }.map(words)).sorted()
+                    road.problem = report.hitches.first(where: \.endsSync).map(words)
                 case .failure(let error): road.problem = error.description
                 }
             }
@@ -72,6 +73,7 @@ extension GroupHome {
                 + "nothing is lost"
         case .refused(let stream, let number, let error):
             "\(name(of: stream)) is not read from entry \(number) on: \(error)"
+        case .occupied(let place): RoadError.occupied(place).description
         case .unlisted(let stream, let error): "\(name(of: stream)): \(error)"
         case .wasPutBack:
             "this vault was put back to an earlier state, or copied: it writes in a new stream from here on"
@@ -83,8 +85,19 @@ extension GroupHome {
     }
 
     private func name(of stream: StreamID) -> String {
+        if stream == .none { return "another device" }
         guard let id = streams[stream]?.member else { return "stream \(stream)" }
         return rosters.values.lazy.compactMap { $0.roster.member(id)?.name }.first ?? "a removed device"
+    }
+}
+
+extension RoundHitch {
+    /// Whether nothing is read or written any more because of it.
+    fileprivate var endsSync: Bool {
+        switch self {
+        case .removed, .roster(_, .ask): true
+        default: false
+        }
     }
 }
 
@@ -98,7 +111,7 @@ extension RosterVerdict {
         case .void: "another one took its place; look at the list of devices, and repeat what is missing"
         case .missing(let number): "waits for list \(number)"
         case .refused: "refused: nobody of the group may write it"
-        case .ask: "two devices have removed each other: nothing is synced until one of them leaves the group"
+        case .ask: "two devices have removed each other: nothing is synced until this device removes one of them, too"
         }
     }
 }

@@ -33,6 +33,8 @@ package enum RoundHitch: Sendable, Hashable {
     case fork(StreamID, at: UInt64)
     /// A member wrote what no writer writes: from this number on nothing of the stream is taken.
     case refused(StreamID, at: UInt64, SyncError)
+    /// Something else has the name of a file of this device's, from the road's folder.
+    case occupied(String)
     /// The stream's folder could not be listed.
     case unlisted(StreamID, RoadError)
     /// This home was put back to an earlier state: it writes a new stream from here on.

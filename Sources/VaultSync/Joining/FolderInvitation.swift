@@ -87,7 +87,8 @@ package final class FolderInvitation {
         guard let card, progress.confirm(areEqual, uptime: uptime) == card.hash else {
             throw .invitationEnded(progress.end)
         }
-        // Rounds may have been done since the invitation.
+        // What others wrote of the members since the invitation comes first.
+        try FolderRound.beforeChange(of: vault, isAdding: true)
         guard let home = try GroupHome.load(vault) else { throw .notForThisMember }
         let sealed = try home.admit(card.card.member)
         let welcome = try home.welcome(to: card, with: sealed, under: key)

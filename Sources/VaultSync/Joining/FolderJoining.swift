@@ -10,7 +10,7 @@ package final class FolderJoining {
     private let name: String
     private var memory = RoadMemory()
     /// Invitations that this code does not open.
-    private var others: Set<InvitationID> = []
+    private var others: Set<JoinFileName> = []
     private var invited: Invited?
     private let keys: MemberKeys
     private var welcome: OpenedWelcome?
@@ -52,14 +52,14 @@ package final class FolderJoining {
     package func lookForInvitation() throws(SyncError) -> Bool {
         guard invited == nil else { return true }
         try onFolder { () throws(RoadError) in _ = try road.list(&memory, only: [.joins]) }
-        for name in memory.joins where name.message == .invitation && !others.contains(name.invitation) {
+        for name in memory.joins where name.message == .invitation && !others.contains(name) {
             guard others.count < SyncLimits.invitations else { throw .tooManyInvitations }
             guard let bytes = try onFolder({ () throws(RoadError) in try road.bytes(of: name, &memory) }) else {
                 continue
             }
             let key = try code.key(for: name.invitation)
             guard let opened = try? OpenedInvitation(bytes, under: key), opened.group == road.group else {
-                others.insert(name.invitation)
+                others.insert(name)
                 continue
             }
             try answer(opened, key)

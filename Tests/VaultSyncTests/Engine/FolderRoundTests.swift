@@ -223,4 +223,43 @@ import VaultFormat
         #expect(try laptop.shown() == phone.shown())
         #expect(try ["password=two", "password=three"].contains(laptop.shown()["mail"]))
     }
+
+    @Test func `which entry has a name that several want is the same on all devices`() throws {
+        let scratch = try ScratchFolder("round")
+        let (laptop, phone) = try SyncedDevice.pair(scratch)
+        let tablet = try SyncedDevice(scratch, "tablet", road: scratch["road"])
+        try tablet.join(laptop)
+        try settle(laptop, phone, tablet)
+        try laptop.add("mail", "of laptop")
+        try phone.add("mail", "of phone")
+        try tablet.add("mail", "of tablet")
+        try settle(laptop, phone)
+        // Removed where the third one is not known yet: its name is free, and two come for it in one batch.
+        try laptop.remove("mail")
+        try laptop.round()
+        try tablet.round()
+        try laptop.round()
+        try phone.round()
+        try settle(laptop, phone, tablet)
+        let shown = try laptop.shown()
+        #expect(shown.count == 2 && shown["mail"] != nil)
+        #expect(try phone.shown() == shown && tablet.shown() == shown)
+    }
+
+    @Test func `a folder in the place of an own file keeps nothing else back`() throws {
+        let scratch = try ScratchFolder("round")
+        let (laptop, phone) = try SyncedDevice.pair(scratch)
+        try laptop.add("mail", "one")
+        try laptop.round()
+        let entry = try #require(try laptop.entries().first)
+        try settle(laptop, phone)
+        try FileManager.default.removeItem(atPath: entry)
+        try FileManager.default.createDirectory(atPath: entry, withIntermediateDirectories: false)
+        try laptop.add("bank", "two")
+        let report = try laptop.round()
+        #expect(report.published == 1 && report.hitches.count == 1)
+        #expect(report.hitches.allSatisfy { if case .occupied = $0 { true } else { false } })
+        try phone.round()
+        #expect(try phone.shown() == ["mail": "password=one", "bank": "password=two"])
+    }
 }

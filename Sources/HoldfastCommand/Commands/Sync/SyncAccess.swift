@@ -45,7 +45,8 @@ enum SyncAccess {
     /// What a device is called: as its user says, or as the machine is.
     static func deviceName(_ arguments: Arguments) throws(CommandError) -> String {
         let name = arguments[Options.deviceName] ?? machineName
-        guard (1...SyncLimits.name).contains(name.utf8.count), !name.unicodeScalars.contains(where: { $0.value < 32 })
+        guard (1...SyncLimits.name).contains(name.utf8.count),
+            !name.unicodeScalars.contains(where: { $0.value < 32 || (127...159).contains($0.value) })
         else {
             throw .usage("a device's name has 1 to \(SyncLimits.name) bytes; use \(Options.deviceName.option.spelled)")
         }
@@ -100,7 +101,7 @@ extension CommandError {
             self.init(.failure, code: Code(word: error.code), error.description)
         case .road(let error): self.init(.failure, code: .system, "the sync folder: \(error)")
         case .notForThisMember: self.init(.refused, code: .notSynced, error.description)
-        case .invitationEnded, .tooManyMembers, .tooManyInvitations:
+        case .invitationEnded, .undecided, .tooManyMembers, .tooManyInvitations:
             self.init(.refused, code: .notInvited, error.description)
         case .vault, .cryptography, .memory, .format, .notAuthentic: self.init(VaultError(ofSync: error))
         }
@@ -113,7 +114,8 @@ extension SyncStatus {
         if arguments[Options.json] { return try Output.write(json) }
         var facts: [(String, String)] = []
         for (index, member) in members.enumerated() {
-            let isOneOfSome = members.filter { $0.name == member.name }.count > 1
+            // What a name alone does not tell, or does not name for `remove`.
+            let isOneOfSome = members.filter { $0.name == member.name }.count > 1 || member.name.contains("/")
             let id = isOneOfSome ? " \(member.id.description.prefix(SyncStatus.Member.digits))" : ""
             let own = member.isThisDevice ? " (this device)" : ""
             facts.append((index == 0 ? "devices" : "", Escaping.name(member.name) + id + own))

@@ -93,6 +93,9 @@ private func addFolder(_ arguments: Arguments) throws(CommandError) -> ExitCode 
     SyncedFolder.warn(try HomeFolder.absolutePath(arguments))
     let (vault, proof) = try Unlocking.openProving(arguments)
     if let home = try syncCall({ () throws(SyncError) in try GroupHome.load(vault) }) {
+        guard home.roads.count < SyncLimits.roads || home.roads.values.contains(where: { $0.path == path }) else {
+            throw .usage("this vault uses \(SyncLimits.roads) folders, which is the most; remove one first")
+        }
         try syncCall { () throws(SyncError) in
             try inFolder { () throws(RoadError) in _ = try FolderRoad.create(at: path, for: home.group) }
             _ = try home.add(folder: path)
@@ -187,6 +190,7 @@ private func inviteDevice(_ arguments: Arguments) throws(CommandError) -> ExitCo
     }
     try Confirmation.require(arguments)
     let vault = try Unlocking.open(arguments, isForWhole: true)
+    try syncCall { () throws(SyncError) in try FolderRound.beforeChange(of: vault, isAdding: true) }
     let home = try SyncAccess.home(vault)
     guard let place = home.roads.keys.min() else { throw noFolder }
     let invitation = try syncCall { () throws(SyncError) in
@@ -280,13 +284,14 @@ private func removeFromSync(_ arguments: Arguments) throws(CommandError) -> Exit
         Output.remark("The folder is not used any more; its files stay.")
         return .done
     }
+    try syncCall { () throws(SyncError) in try FolderRound.beforeChange(of: vault, isAdding: false) }
     let member = try member(word, home)
     try Confirmation.ask(
         arguments,
         "\(Escaping.name(member.name)) keeps what it has. From now on it gets no changes, and none of its own are taken.",
         word: "remove")
     try vaultCall { try vault.redeem(proof.take()) }
-    _ = try syncCall { () throws(SyncError) in try home.remove(member.id) }
+    _ = try syncCall { () throws(SyncError) in try GroupHome.load(vault)?.remove(member.id) }
     Output.remark("Removed. Change the passwords that somebody who has \(Escaping.name(member.name)) must not use.")
     let status = try SyncAccess.rounds(vault, arguments)
     try status.tell(arguments)
@@ -350,11 +355,23 @@ private func inFolder(_ body: () throws(RoadError) -> Void) throws(SyncError) {
     do throws(RoadError) { try body() } catch { throw .folder(error) }
 }
 
-/// From the root folder, because the agent has another working folder.
+/// From the root folder, because the agent has another working folder, and without links and dots: one folder is one
+/// road.
 private func absolute(_ path: String) -> String {
+    if let real = real(path) { return real }
+    if let parent = real(Paths.parent(of: path)), let last = path.split(separator: "/").last, last != ".." {
+        return (parent == "/" ? "" : parent) + "/" + last
+    }
     var path = path
     while path.count > 1, path.hasSuffix("/") { path.removeLast() }
     guard !path.hasPrefix("/"), let folder = unsafe getcwd(nil, 0) else { return path }
     defer { unsafe free(folder) }
     return unsafe String(cString: folder) + "/" + path
+}
+
+/// Nil for what is not there.
+private func real(_ path: String) -> String? {
+    guard let found = unsafe realpath(path, nil) else { return nil }
+    defer { unsafe free(found) }
+    return unsafe String(validatingCString: found)
 }
